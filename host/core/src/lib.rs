@@ -1,0 +1,8 @@
+//! The heart of faucet: the page model, the ports connectors implement, configuration, state, delivery, the pipeline
+//! and the mirror coordinator. It knows no database driver, no WebAssembly runtime and no command line.
+//!
+//! Start with `host/ARCHITECTURE.md`; then [`model`], [`ports`], and `pipeline/ack.rs` for the order of durability.
+
+pub mod error;
+pub mod model;
+pub mod ports;
