@@ -1,1 +1,22 @@
-//! Placeholder.
+//! The ports: what a connector, a transform or a state store promises, and nothing else.
+//!
+//! Native connectors and WebAssembly components implement the same traits and pass the same conformance suite.
+//! The three phases of a connector never fuse: its configuration is parsed, then validated (pure, offline), then opened
+//! (I/O). Abilities that only some have (capture, discovery) are small traits that a connector returns.
+//!
+//! This module imports only `model` and `error`.
+
+mod connector;
+mod sink;
+mod source;
+mod state;
+mod transform;
+
+pub use connector::{
+    AnySink, AnySource, SinkCapabilities, SinkConnector, SinkContext, SourceCapabilities,
+    SourceConnector, SourceContext, erase_sink, erase_source,
+};
+pub use sink::{Sink, WriteMode};
+pub use source::{Batch, Bookmark, Boundary, Capture, Discovered, Source};
+pub use state::{Expect, StateStore, Version, Versioned};
+pub use transform::{Output, Rejected, Transform};

@@ -1,0 +1,220 @@
+//! Connectors: named kinds of source and sink with a configuration of their own.
+
+use async_trait::async_trait;
+use schemars::{JsonSchema, schema_for};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::marker::PhantomData;
+
+use super::{Bookmark, Capture, Sink, Source, WriteMode};
+use crate::error::{Problem, Result};
+
+/// What a source can do under a given configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SourceCapabilities {
+    /// It delivers pages of changes rather than plain rows.
+    pub changes: bool,
+    /// It can capture its position ([`SourceConnector::capture`] answers).
+    pub capture: bool,
+    /// Every commit boundary carries a bookmark, and a stream opened at it continues identically: what exactly-once
+    /// delivery needs.
+    pub replayable: bool,
+}
+
+/// What a sink can do under a given configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SinkCapabilities {
+    /// How this configuration writes.
+    pub write_mode: WriteMode,
+    /// The configured key's columns; empty without one.
+    pub key: Vec<String>,
+    /// The column whose values mark deletes, if one is configured.
+    pub delete_marker: Option<String>,
+    /// The write modes the connector offers under some configuration.
+    pub modes: Vec<WriteMode>,
+    /// A commit makes all its rows visible at once or none.
+    pub transactional: bool,
+    /// A commit can store a token in the same transaction ([`Sink::last_token`] answers).
+    pub tokens: bool,
+}
+
+/// What a source is opened with besides its configuration.
+#[derive(Debug, Clone, Default)]
+pub struct SourceContext {
+    /// Where to resume; `None` starts at the beginning.
+    pub bookmark: Option<Bookmark>,
+    /// The pipeline's name, for names the upstream shows (`application_name`).
+    pub pipeline: String,
+}
+
+/// What a sink is opened with besides its configuration.
+#[derive(Debug, Clone, Default)]
+pub struct SinkContext {
+    /// The pipeline's name, for names the destination shows.
+    pub pipeline: String,
+}
+
+/// A kind of source: parse (serde), validate (pure), open (I/O).
+#[async_trait]
+pub trait SourceConnector: Send + Sync + 'static {
+    /// Its `config:` block; unknown keys refused.
+    type Config: DeserializeOwned + JsonSchema + Send + Sync;
+    /// The `type:` it goes by.
+    const NAME: &'static str;
+    /// One line for `faucet list`.
+    const SUMMARY: &'static str;
+
+    /// What it can do under `config`.
+    fn capabilities(config: &Self::Config) -> SourceCapabilities;
+
+    /// What is wrong with `config`; no I/O. Paths are relative to the block.
+    fn validate(config: &Self::Config) -> Vec<Problem>;
+
+    /// Connects and positions the stream.
+    async fn open(config: Self::Config, context: SourceContext) -> Result<Box<dyn Source>>;
+
+    /// The ability to capture a position, where the connector has it.
+    fn capture(config: Self::Config) -> Option<Box<dyn Capture>>;
+}
+
+/// A kind of sink: parse (serde), validate (pure), open (I/O).
+#[async_trait]
+pub trait SinkConnector: Send + Sync + 'static {
+    /// Its `config:` block; unknown keys refused.
+    type Config: DeserializeOwned + JsonSchema + Send + Sync;
+    /// The `type:` it goes by.
+    const NAME: &'static str;
+    /// One line for `faucet list`.
+    const SUMMARY: &'static str;
+
+    /// What it can do under `config`.
+    fn capabilities(config: &Self::Config) -> SinkCapabilities;
+
+    /// What is wrong with `config`; no I/O. Paths are relative to the block.
+    fn validate(config: &Self::Config) -> Vec<Problem>;
+
+    /// Connects and prepares the destination.
+    async fn open(config: Self::Config, context: SinkContext) -> Result<Box<dyn Sink>>;
+}
+
+/// A [`SourceConnector`] whose configuration is still JSON: what the registry holds.
+///
+/// `Err` from the methods that take a configuration lists why it could not be parsed; a configuration that passed the
+/// check against [`AnySource::schema`] parses.
+#[async_trait]
+pub trait AnySource: Send + Sync {
+    /// See [`SourceConnector::NAME`].
+    fn name(&self) -> &'static str;
+    /// See [`SourceConnector::SUMMARY`].
+    fn summary(&self) -> &'static str;
+    /// JSON Schema of the `config:` block.
+    fn schema(&self) -> Value;
+    /// See [`SourceConnector::capabilities`].
+    fn capabilities(&self, config: &Value) -> Result<SourceCapabilities, Vec<Problem>>;
+    /// Parses and validates.
+    fn validate(&self, config: &Value) -> Vec<Problem>;
+    /// See [`SourceConnector::open`].
+    async fn open(&self, config: &Value, context: SourceContext) -> Result<Box<dyn Source>>;
+    /// See [`SourceConnector::capture`].
+    fn capture(&self, config: &Value) -> Option<Box<dyn Capture>>;
+}
+
+/// A [`SinkConnector`] whose configuration is still JSON: what the registry holds.
+#[async_trait]
+pub trait AnySink: Send + Sync {
+    /// See [`SinkConnector::NAME`].
+    fn name(&self) -> &'static str;
+    /// See [`SinkConnector::SUMMARY`].
+    fn summary(&self) -> &'static str;
+    /// JSON Schema of the `config:` block.
+    fn schema(&self) -> Value;
+    /// See [`SinkConnector::capabilities`].
+    fn capabilities(&self, config: &Value) -> Result<SinkCapabilities, Vec<Problem>>;
+    /// Parses and validates.
+    fn validate(&self, config: &Value) -> Vec<Problem>;
+    /// See [`SinkConnector::open`].
+    async fn open(&self, config: &Value, context: SinkContext) -> Result<Box<dyn Sink>>;
+}
+
+/// Puts a source connector behind [`AnySource`].
+pub fn erase_source<C: SourceConnector>() -> Box<dyn AnySource> {
+    Box::new(Erased::<C>(PhantomData))
+}
+
+/// Puts a sink connector behind [`AnySink`].
+pub fn erase_sink<C: SinkConnector>() -> Box<dyn AnySink> {
+    Box::new(Erased::<C>(PhantomData))
+}
+
+struct Erased<C>(PhantomData<fn() -> C>);
+
+#[async_trait]
+impl<C: SourceConnector> AnySource for Erased<C> {
+    fn name(&self) -> &'static str {
+        C::NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        C::SUMMARY
+    }
+
+    fn schema(&self) -> Value {
+        schema_for!(C::Config).to_value()
+    }
+
+    fn capabilities(&self, config: &Value) -> Result<SourceCapabilities, Vec<Problem>> {
+        parse::<C::Config>(config).map(|c| C::capabilities(&c))
+    }
+
+    fn validate(&self, config: &Value) -> Vec<Problem> {
+        parse::<C::Config>(config).map_or_else(|problems| problems, |c| C::validate(&c))
+    }
+
+    async fn open(&self, config: &Value, context: SourceContext) -> Result<Box<dyn Source>> {
+        C::open(parse(config).map_err(unparsed)?, context).await
+    }
+
+    fn capture(&self, config: &Value) -> Option<Box<dyn Capture>> {
+        C::capture(parse(config).ok()?)
+    }
+}
+
+#[async_trait]
+impl<C: SinkConnector> AnySink for Erased<C> {
+    fn name(&self) -> &'static str {
+        C::NAME
+    }
+
+    fn summary(&self) -> &'static str {
+        C::SUMMARY
+    }
+
+    fn schema(&self) -> Value {
+        schema_for!(C::Config).to_value()
+    }
+
+    fn capabilities(&self, config: &Value) -> Result<SinkCapabilities, Vec<Problem>> {
+        parse::<C::Config>(config).map(|c| C::capabilities(&c))
+    }
+
+    fn validate(&self, config: &Value) -> Vec<Problem> {
+        parse::<C::Config>(config).map_or_else(|problems| problems, |c| C::validate(&c))
+    }
+
+    async fn open(&self, config: &Value, context: SinkContext) -> Result<Box<dyn Sink>> {
+        C::open(parse(config).map_err(unparsed)?, context).await
+    }
+}
+
+fn parse<T: DeserializeOwned>(config: &Value) -> Result<T, Vec<Problem>> {
+    T::deserialize(config).map_err(|e| vec![Problem::error("", e.to_string())])
+}
+
+fn unparsed(problems: Vec<Problem>) -> crate::error::Error {
+    let what = problems
+        .into_iter()
+        .map(|p| p.message)
+        .collect::<Vec<_>>()
+        .join("; ");
+    crate::error::Error::new(&crate::error::UNCHECKED_CONFIG, what)
+}

@@ -1,0 +1,50 @@
+//! Sinks: where pages go.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::model::Page;
+
+/// How rows meet those that are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WriteMode {
+    /// Every row is added.
+    #[default]
+    Append,
+    /// A row replaces the one with its key; rows marked as deletes remove it.
+    Upsert,
+    /// The rows of this run replace everything, at once, when the run ends.
+    Overwrite,
+}
+
+/// A destination.
+///
+/// Rows written since the last commit belong to one transaction of the sink. A sink without transactions makes rows
+/// durable at the commit at the latest, and says so in its capabilities.
+///
+/// After any error the sink is dropped and opened anew: whatever was not committed must be gone by then, or be absorbed
+/// when it is written again.
+#[async_trait]
+pub trait Sink: Send {
+    /// The token of the last commit made under `scope`, read from the destination itself.
+    ///
+    /// # Errors
+    /// Besides failures of the destination: `Ok(None)` is an answer only when no token was ever committed there.
+    async fn last_token(&mut self, scope: &str) -> Result<Option<String>>;
+
+    /// Writes a page of plain rows; begins a transaction when none is open. A page is written whole or fails whole.
+    async fn write(&mut self, page: Page) -> Result<()>;
+
+    /// Ends the transaction. `Ok` means that everything written is durable, and with it the token under its scope if one
+    /// was given. Without an open transaction and without a token it does nothing.
+    async fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()>;
+
+    /// The source is exhausted: what had to wait for the end (replacing the destination) happens now, durably.
+    async fn finish(&mut self) -> Result<()>;
+
+    /// Releases what the sink holds. Uncommitted rows are dropped.
+    async fn close(&mut self) -> Result<()>;
+}

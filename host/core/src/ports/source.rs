@@ -1,0 +1,86 @@
+//! Sources: where batches come from.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::model::{Page, TableId};
+
+/// A place a source can resume from, as the JSON it chose. Opaque to everyone else; stored and handed back unchanged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Bookmark(pub serde_json::Value);
+
+/// What follows the pages of a batch.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Boundary {
+    /// The transaction goes on in the next batch: nothing may be committed yet.
+    Inside,
+    /// A transaction ends here. With a bookmark, a source opened at it continues exactly after this batch.
+    Commit(Option<Bookmark>),
+}
+
+/// Pages and what follows them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batch {
+    /// Pages in stream order; may be empty when only the position moved (an idle stream).
+    pub pages: Vec<Page>,
+    /// What follows.
+    pub boundary: Boundary,
+}
+
+impl Batch {
+    /// Rows in all pages.
+    pub fn rows(&self) -> usize {
+        self.pages.iter().map(Page::rows).sum()
+    }
+
+    /// Bytes in all pages.
+    pub fn size_bytes(&self) -> usize {
+        self.pages.iter().map(Page::size_bytes).sum()
+    }
+}
+
+/// A stream of batches, opened at a bookmark or at its beginning.
+///
+/// * Changes come in commit order, and those of one key in the order they were made.
+/// * A source may deliver again what came after the bookmark it was opened at; it never leaves anything out.
+/// * An error ends the stream: the caller drops the source and opens a new one at the last durable bookmark.
+#[async_trait]
+pub trait Source: Send {
+    /// The next batch, or `None` when the source is exhausted (a query) or its cycle ended (a change stream).
+    ///
+    /// Cancel-safe: a call dropped before it returned loses nothing; the next call delivers it.
+    async fn next(&mut self) -> Result<Option<Batch>>;
+
+    /// Everything up to `durable` is in the destination and in the state store, so the upstream may forget it.
+    ///
+    /// Cumulative and idempotent: losing a call costs nothing once a later one arrives.
+    async fn confirm(&mut self, durable: &Bookmark) -> Result<()>;
+
+    /// Ends the stream in good order: the last confirmed position reaches the upstream before this returns.
+    async fn close(&mut self) -> Result<()>;
+}
+
+/// The ability to say where a change stream stands now, and to keep the log from there on.
+#[async_trait]
+pub trait Capture: Send {
+    /// The current position, with everything that resuming from it needs already made (a replication slot).
+    ///
+    /// Every transaction that commits after the bookmark is delivered by a stream opened at it, and every transaction
+    /// that committed at or before it is visible to a query that starts after this returned. Calling it again for a
+    /// slot that exists returns the slot's own position, which is never later than the first answer's successor.
+    async fn capture(&mut self) -> Result<Bookmark>;
+
+    /// The tables the stream covers, with their keys.
+    async fn discover(&mut self) -> Result<Vec<Discovered>>;
+}
+
+/// A table that a capture found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Discovered {
+    /// Its name.
+    pub table: TableId,
+    /// Its primary key's columns in key order; empty when it has none.
+    pub key: Vec<String>,
+}

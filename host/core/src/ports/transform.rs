@@ -1,0 +1,46 @@
+//! Transforms: what happens to pages on their way.
+
+use async_trait::async_trait;
+
+use crate::error::Result;
+use crate::model::Page;
+
+/// A row a transform could not handle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rejected {
+    /// Its index in the page that was applied.
+    pub row: u32,
+    /// Why, without the row's values.
+    pub reason: String,
+}
+
+/// What became of a page.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Output {
+    /// Pages to hand on, in order.
+    pub pages: Vec<Page>,
+    /// Rows that are in none of them because they could not be handled.
+    pub rejected: Vec<Rejected>,
+}
+
+impl From<Page> for Output {
+    fn from(page: Page) -> Self {
+        Self {
+            pages: vec![page],
+            rejected: Vec::new(),
+        }
+    }
+}
+
+/// One step between source and sink. Pages are applied in order, one at a time; rows of one key keep their order.
+#[async_trait]
+pub trait Transform: Send {
+    /// What to call it in errors and logs.
+    fn name(&self) -> &str;
+
+    /// Applies the transform to a page.
+    ///
+    /// # Errors
+    /// The page as a whole failed; the transform stays usable.
+    async fn apply(&mut self, page: Page) -> Result<Output>;
+}
