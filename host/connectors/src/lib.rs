@@ -1,1 +1,3 @@
-//! placeholder
+//! The native connectors: one folder each, one line each in [`registry`].
+
+pub mod registry;

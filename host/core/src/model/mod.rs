@@ -27,7 +27,7 @@ mod value;
 pub use arrow::UnsupportedType;
 pub use build::{ColumnBuilder, PageBuilder};
 pub use column::{Column, Values};
-pub use page::{Before, Change, Op, Page, RowView};
+pub use page::{Before, Change, Move, Op, Page, RowView};
 pub use position::{Position, Positions};
 pub use raw::{RawColumn, RawError, RawParts};
 pub use schema::{Field, Kind, Schema, TableId};

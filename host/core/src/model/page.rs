@@ -89,6 +89,18 @@ pub struct Page {
     rows: usize,
     columns: Vec<Column>,
     change: Option<Box<Change>>,
+    moves: Vec<Move>,
+}
+
+/// A changed key, unwrapped into a delete of the old key and an upsert of the new one in the same page.
+///
+/// A sink needs the pair when the upsert has absent slots: their values are those of the row under the old key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Move {
+    /// The row that deletes the old key.
+    pub from: u32,
+    /// The row, later in the page, that upserts the new key.
+    pub to: u32,
 }
 
 impl Page {
@@ -209,7 +221,8 @@ impl Page {
             )
         });
         let columns = self.columns.iter().map(|c| c.take(rows)).collect();
-        Self::assemble(self.schema.clone(), rows.values().len(), columns, change)
+        let moves = self.moves_after(rows.values());
+        Self::assemble(self.schema.clone(), rows.values().len(), columns, change).with_moves(moves)
     }
 
     /// `len` rows from `offset`; column buffers are shared.
@@ -222,7 +235,15 @@ impl Page {
             )
         });
         let columns = self.columns.iter().map(|c| c.slice(offset, len)).collect();
-        Self::assemble(self.schema.clone(), len, columns, change)
+        let (start, end) = (offset as u32, (offset + len) as u32);
+        let inside = self.moves.iter().filter(|m| m.from >= start && m.to < end);
+        let moves = inside
+            .map(|m| Move {
+                from: m.from - start,
+                to: m.to - start,
+            })
+            .collect();
+        Self::assemble(self.schema.clone(), len, columns, change).with_moves(moves)
     }
 
     /// Memory the page takes, in bytes: what byte-bounded channels count. Shared buffers count in full.
