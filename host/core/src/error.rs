@@ -82,13 +82,7 @@ struct Inner {
 impl Error {
     /// An error of kind `code`; `summary` is one sentence without a full stop that names the thing at fault.
     pub fn new(code: &'static Code, summary: impl Into<String>) -> Self {
-        Self(Box::new(Inner {
-            code,
-            summary: summary.into(),
-            context: Vec::new(),
-            hint: None,
-            source: None,
-        }))
+        Self(Box::new(Inner { code, summary: summary.into(), context: Vec::new(), hint: None, source: None }))
     }
 
     /// Adds what was being done, innermost first ("opening source 'postgres'").
@@ -154,10 +148,7 @@ impl fmt::Debug for Error {
 
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.0
-            .source
-            .as_deref()
-            .map(|e| e as &(dyn StdError + 'static))
+        self.0.source.as_deref().map(|e| e as &(dyn StdError + 'static))
     }
 }
 
@@ -202,22 +193,12 @@ pub struct Problem {
 impl Problem {
     /// A problem that stops the run.
     pub fn error(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Error,
-            path: path.into(),
-            message: message.into(),
-            hint: None,
-        }
+        Self { severity: Severity::Error, path: path.into(), message: message.into(), hint: None }
     }
 
     /// A problem worth a word that doesn't stop the run.
     pub fn warning(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            severity: Severity::Warning,
-            path: path.into(),
-            message: message.into(),
-            hint: None,
-        }
+        Self { severity: Severity::Warning, path: path.into(), message: message.into(), hint: None }
     }
 
     /// Adds what would fix it.
@@ -246,14 +227,8 @@ mod tests {
 
     #[test]
     fn paths_join_with_dots_and_brackets() {
-        assert_eq!(
-            Problem::error("key", "x").under("config").path,
-            "config.key"
-        );
-        assert_eq!(
-            Problem::error("[0].type", "x").under("transforms").path,
-            "transforms[0].type"
-        );
+        assert_eq!(Problem::error("key", "x").under("config").path, "config.key");
+        assert_eq!(Problem::error("[0].type", "x").under("transforms").path, "transforms[0].type");
         assert_eq!(Problem::error("", "x").under("sink").path, "sink");
         assert_eq!(Problem::error("sink", "x").under("").path, "sink");
     }

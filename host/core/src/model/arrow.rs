@@ -50,8 +50,7 @@ impl Page {
             if let Some(absent) = column.absent() {
                 let metadata = HashMap::from([(ABSENT_OF.to_owned(), field.name.to_string())]);
                 let name = format!("{}:absent", field.name);
-                fields
-                    .push(ArrowField::new(name, DataType::Boolean, false).with_metadata(metadata));
+                fields.push(ArrowField::new(name, DataType::Boolean, false).with_metadata(metadata));
                 arrays.push(Arc::new(BooleanArray::new(absent.clone(), None)));
             }
         }
@@ -78,20 +77,13 @@ impl Page {
             });
             fields.push(our_field);
         }
-        Ok(Page::new(
-            Arc::new(Schema::new(table, fields)),
-            batch.num_rows(),
-            columns,
-        ))
+        Ok(Page::new(Arc::new(Schema::new(table, fields)), batch.num_rows(), columns))
     }
 }
 
 fn absent_of<'a>(batch: &'a RecordBatch, name: &str) -> Option<&'a BooleanArray> {
     let schema = batch.schema_ref();
-    let index = schema
-        .fields()
-        .iter()
-        .position(|f| f.metadata().get(ABSENT_OF).is_some_and(|of| of == name))?;
+    let index = schema.fields().iter().position(|f| f.metadata().get(ABSENT_OF).is_some_and(|of| of == name))?;
     batch.column(index).as_boolean_opt()
 }
 
@@ -121,17 +113,9 @@ fn arrow_type(kind: Kind) -> DataType {
 }
 
 fn read_column(field: &ArrowField, array: &dyn Array) -> Result<(Field, Values), UnsupportedType> {
-    let unsupported = || UnsupportedType {
-        column: field.name().clone(),
-        data_type: field.data_type().clone(),
-    };
-    let named = field
-        .metadata()
-        .get(KIND)
-        .and_then(|name| Kind::ALL.into_iter().find(|k| k.name() == name));
-    let kind = named
-        .or_else(|| natural_kind(field.data_type()))
-        .ok_or_else(unsupported)?;
+    let unsupported = || UnsupportedType { column: field.name().clone(), data_type: field.data_type().clone() };
+    let named = field.metadata().get(KIND).and_then(|name| Kind::ALL.into_iter().find(|k| k.name() == name));
+    let kind = named.or_else(|| natural_kind(field.data_type())).ok_or_else(unsupported)?;
     let values = Values::from_array(kind, array).ok_or_else(unsupported)?;
     let mut ours = Field::new(field.name().as_str(), kind);
     ours.native = field.metadata().get(NATIVE).map(|n| n.as_str().into());

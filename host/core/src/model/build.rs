@@ -1,12 +1,10 @@
 //! Builders: a reader pushes values column by column, row by row, and gets a page.
 
 use arrow_array::{
-    BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array, Float64Array,
-    Int64Array, StringArray, Time64MicrosecondArray, TimestampMicrosecondArray, UInt64Array,
+    BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array, Float64Array, Int64Array, StringArray,
+    Time64MicrosecondArray, TimestampMicrosecondArray, UInt64Array,
 };
-use arrow_buffer::{
-    BooleanBufferBuilder, Buffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer,
-};
+use arrow_buffer::{BooleanBufferBuilder, Buffer, NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
 use std::sync::Arc;
 
 use super::page::{Before, Change};
@@ -50,19 +48,10 @@ impl ColumnBuilder {
             Kind::F64 => Data::F64(Vec::new()),
             Kind::Interval | Kind::Uuid => Data::Sixteen(Vec::new()),
             Kind::Decimal | Kind::Text | Kind::Bytes | Kind::Json | Kind::Native => {
-                Data::Variable {
-                    offsets: vec![0],
-                    bytes: Vec::new(),
-                }
+                Data::Variable { offsets: vec![0], bytes: Vec::new() }
             }
         };
-        Self {
-            kind,
-            data,
-            validity: NullBufferBuilder::new(0),
-            absent: None,
-            len: 0,
-        }
+        Self { kind, data, validity: NullBufferBuilder::new(0), absent: None, len: 0 }
     }
 
     /// The kind being built.
@@ -197,10 +186,9 @@ impl ColumnBuilder {
             ValueRef::Absent => self.push_absent(),
             ValueRef::Null => self.push_null(),
             ValueRef::Bool(v) => self.push_bool(v),
-            ValueRef::I64(v)
-            | ValueRef::Time(v)
-            | ValueRef::Timestamp(v)
-            | ValueRef::TimestampTz(v) => self.push_i64(v),
+            ValueRef::I64(v) | ValueRef::Time(v) | ValueRef::Timestamp(v) | ValueRef::TimestampTz(v) => {
+                self.push_i64(v)
+            }
             ValueRef::U64(v) => self.push_u64(v),
             ValueRef::F32(v) => self.push_f32(v),
             ValueRef::F64(v) => self.push_f64(v),
@@ -208,9 +196,7 @@ impl ColumnBuilder {
             ValueRef::Interval(v) => self.push_interval(v),
             ValueRef::Uuid(v) => self.push_uuid(*v),
             ValueRef::Bytes(v) => self.push_bytes(v),
-            ValueRef::Decimal(v) | ValueRef::Text(v) | ValueRef::Json(v) | ValueRef::Native(v) => {
-                self.push_str(v)
-            }
+            ValueRef::Decimal(v) | ValueRef::Text(v) | ValueRef::Json(v) | ValueRef::Native(v) => self.push_str(v),
         }
     }
 
@@ -231,13 +217,7 @@ impl ColumnBuilder {
     /// The finished column; the builder is empty afterwards and keeps no buffer.
     pub fn finish(&mut self) -> Column {
         let built = std::mem::replace(self, Self::new(self.kind));
-        let Self {
-            kind,
-            data,
-            mut validity,
-            absent,
-            ..
-        } = built;
+        let Self { kind, data, mut validity, absent, .. } = built;
         let values = assemble(kind, data, validity.finish());
         match absent {
             Some(mut bits) => Column::with_absent(values, bits.finish()),
@@ -255,9 +235,7 @@ impl ColumnBuilder {
 
     #[inline]
     fn push_variable(&mut self, value: &[u8]) {
-        let Data::Variable { offsets, bytes } = &mut self.data else {
-            wrong(self.kind, "text or bytes")
-        };
+        let Data::Variable { offsets, bytes } = &mut self.data else { wrong(self.kind, "text or bytes") };
         bytes.extend_from_slice(value);
         offsets.push(offset(bytes.len()));
         self.valid();
@@ -311,11 +289,7 @@ fn assemble(kind: Kind, data: Data, nulls: Option<NullBuffer>) -> Values {
         Data::I64(v) => assemble_i64(kind, v.into(), nulls),
         Data::Sixteen(v) => {
             let array = FixedSizeBinaryArray::new(16, Buffer::from_vec(v), nulls);
-            if kind == Kind::Uuid {
-                Values::Uuid(array)
-            } else {
-                Values::Interval(array)
-            }
+            if kind == Kind::Uuid { Values::Uuid(array) } else { Values::Interval(array) }
         }
         Data::Variable { offsets, bytes } => {
             let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
@@ -328,19 +302,12 @@ fn assemble_i64(kind: Kind, values: ScalarBuffer<i64>, nulls: Option<NullBuffer>
     match kind {
         Kind::Time => Values::Time(Time64MicrosecondArray::new(values, nulls)),
         Kind::Timestamp => Values::Timestamp(TimestampMicrosecondArray::new(values, nulls)),
-        Kind::TimestampTz => {
-            Values::TimestampTz(TimestampMicrosecondArray::new(values, nulls).with_timezone("UTC"))
-        }
+        Kind::TimestampTz => Values::TimestampTz(TimestampMicrosecondArray::new(values, nulls).with_timezone("UTC")),
         _ => Values::I64(Int64Array::new(values, nulls)),
     }
 }
 
-fn assemble_variable(
-    kind: Kind,
-    offsets: OffsetBuffer<i32>,
-    bytes: Buffer,
-    nulls: Option<NullBuffer>,
-) -> Values {
+fn assemble_variable(kind: Kind, offsets: OffsetBuffer<i32>, bytes: Buffer, nulls: Option<NullBuffer>) -> Values {
     if kind == Kind::Bytes {
         return Values::Bytes(BinaryArray::new(offsets, bytes, nulls));
     }
@@ -387,29 +354,15 @@ impl PageBuilder {
     /// A page of plain rows.
     pub fn rows(schema: Arc<Schema>) -> Self {
         let columns = column_builders(&schema);
-        Self {
-            schema,
-            columns,
-            rows: 0,
-            change: None,
-        }
+        Self { schema, columns, rows: 0, change: None }
     }
 
     /// A page of changes whose positions are made by [`Positions::push_commit`].
     pub fn changes(schema: Arc<Schema>) -> Self {
         let columns = column_builders(&schema);
-        let change = ChangeBuilder {
-            ops: Vec::new(),
-            positions: Positions::new(16),
-            committed_at: Vec::new(),
-            before: None,
-        };
-        Self {
-            schema,
-            columns,
-            rows: 0,
-            change: Some(change),
-        }
+        let change =
+            ChangeBuilder { ops: Vec::new(), positions: Positions::new(16), committed_at: Vec::new(), before: None };
+        Self { schema, columns, rows: 0, change: Some(change) }
     }
 
     /// The schema rows are pushed under.
@@ -429,15 +382,10 @@ impl PageBuilder {
     /// On a page of plain rows.
     pub fn before(&mut self) -> &mut [ColumnBuilder] {
         let rows = self.rows;
-        let change = self
-            .change
-            .as_mut()
-            .expect("before-images exist only on pages of changes");
+        let change = self.change.as_mut().expect("before-images exist only on pages of changes");
         let (present, columns) = change.before.get_or_insert_with(|| {
             let mut columns = column_builders(&self.schema);
-            columns
-                .iter_mut()
-                .for_each(|c| (0..rows).for_each(|_| c.push_absent()));
+            columns.iter_mut().for_each(|c| (0..rows).for_each(|_| c.push_absent()));
             let mut present = BooleanBufferBuilder::new(rows + 1);
             present.append_n(rows, false);
             (present, columns)
@@ -453,10 +401,7 @@ impl PageBuilder {
     pub fn end_row(&mut self) {
         debug_assert!(self.change.is_none());
         self.rows += 1;
-        debug_assert!(
-            self.columns.iter().all(|c| c.len() == self.rows),
-            "M1: a column missed a push"
-        );
+        debug_assert!(self.columns.iter().all(|c| c.len() == self.rows), "M1: a column missed a push");
     }
 
     /// Ends a change: what it was, where it stands (commit position and ordinal inside the commit) and when it was
@@ -465,10 +410,7 @@ impl PageBuilder {
     /// # Panics
     /// On a page of plain rows.
     pub fn end_change(&mut self, op: Op, commit: u64, ordinal: u64, committed_at: i64) {
-        let change = self
-            .change
-            .as_mut()
-            .expect("changes end only on pages of changes");
+        let change = self.change.as_mut().expect("changes end only on pages of changes");
         change.ops.push(op);
         change.positions.push_commit(commit, ordinal);
         change.committed_at.push(committed_at);
@@ -479,10 +421,7 @@ impl PageBuilder {
             columns.iter_mut().for_each(ColumnBuilder::push_absent);
         }
         self.rows += 1;
-        debug_assert!(
-            self.columns.iter().all(|c| c.len() == self.rows),
-            "M1: a column missed a push"
-        );
+        debug_assert!(self.columns.iter().all(|c| c.len() == self.rows), "M1: a column missed a push");
     }
 
     /// Rows ended so far.
@@ -497,11 +436,8 @@ impl PageBuilder {
 
     /// Bytes held so far.
     pub fn size_bytes(&self) -> usize {
-        let before = self
-            .change
-            .as_ref()
-            .and_then(|c| c.before.as_ref())
-            .map_or(0, |(_, columns)| size_of_all(columns));
+        let before =
+            self.change.as_ref().and_then(|c| c.before.as_ref()).map_or(0, |(_, columns)| size_of_all(columns));
         size_of_all(&self.columns) + before
     }
 
@@ -510,13 +446,10 @@ impl PageBuilder {
         let rows = std::mem::take(&mut self.rows);
         let columns = self.columns.iter_mut().map(ColumnBuilder::finish).collect();
         let change = self.change.as_mut().map(|change| {
-            let before = change
-                .before
-                .take()
-                .map(|(mut present, mut columns)| Before {
-                    present: present.finish(),
-                    columns: columns.iter_mut().map(ColumnBuilder::finish).collect(),
-                });
+            let before = change.before.take().map(|(mut present, mut columns)| Before {
+                present: present.finish(),
+                columns: columns.iter_mut().map(ColumnBuilder::finish).collect(),
+            });
             Change {
                 ops: std::mem::take(&mut change.ops),
                 positions: std::mem::replace(&mut change.positions, Positions::new(16)),
@@ -529,11 +462,7 @@ impl PageBuilder {
 }
 
 fn column_builders(schema: &Schema) -> Vec<ColumnBuilder> {
-    schema
-        .fields
-        .iter()
-        .map(|f| ColumnBuilder::new(f.kind))
-        .collect()
+    schema.fields.iter().map(|f| ColumnBuilder::new(f.kind)).collect()
 }
 
 fn size_of_all(columns: &[ColumnBuilder]) -> usize {

@@ -2,13 +2,11 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Date32Type, Float32Type, Float64Type, Int64Type, Time64MicrosecondType,
-    TimestampMicrosecondType, UInt64Type,
+    Date32Type, Float32Type, Float64Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType, UInt64Type,
 };
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array,
-    Float64Array, Int64Array, StringArray, Time64MicrosecondArray, TimestampMicrosecondArray,
-    UInt32Array, UInt64Array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array, Float64Array,
+    Int64Array, StringArray, Time64MicrosecondArray, TimestampMicrosecondArray, UInt32Array, UInt64Array,
 };
 use arrow_buffer::BooleanBuffer;
 use std::sync::Arc;
@@ -83,16 +81,8 @@ impl Values {
             Kind::Bytes => Values::Bytes(array.as_binary_opt::<i32>()?.clone()),
             Kind::Date => Values::Date(array.as_primitive_opt::<Date32Type>()?.clone()),
             Kind::Time => Values::Time(array.as_primitive_opt::<Time64MicrosecondType>()?.clone()),
-            Kind::Timestamp => Values::Timestamp(
-                array
-                    .as_primitive_opt::<TimestampMicrosecondType>()?
-                    .clone(),
-            ),
-            Kind::TimestampTz => Values::TimestampTz(
-                array
-                    .as_primitive_opt::<TimestampMicrosecondType>()?
-                    .clone(),
-            ),
+            Kind::Timestamp => Values::Timestamp(array.as_primitive_opt::<TimestampMicrosecondType>()?.clone()),
+            Kind::TimestampTz => Values::TimestampTz(array.as_primitive_opt::<TimestampMicrosecondType>()?.clone()),
             Kind::Interval => Values::Interval(sixteen(array)?),
             Kind::Uuid => Values::Uuid(sixteen(array)?),
             Kind::Json => Values::Json(array.as_string_opt::<i32>()?.clone()),
@@ -124,10 +114,7 @@ impl Values {
 }
 
 fn sixteen(array: &dyn Array) -> Option<FixedSizeBinaryArray> {
-    array
-        .as_fixed_size_binary_opt()
-        .filter(|a| a.value_length() == 16)
-        .cloned()
+    array.as_fixed_size_binary_opt().filter(|a| a.value_length() == 16).cloned()
 }
 
 /// Values with validity (inside the array) and, where some slots were not sent, the absent bitmap (M2).
@@ -140,10 +127,7 @@ pub struct Column {
 impl Column {
     /// A column whose every slot was sent.
     pub fn new(values: Values) -> Self {
-        Self {
-            values,
-            absent: None,
-        }
+        Self { values, absent: None }
     }
 
     /// A column with an absent bitmap (set bit = not sent). A bitmap without a set bit is dropped.
@@ -151,11 +135,7 @@ impl Column {
     /// # Panics
     /// When the lengths differ (M1).
     pub fn with_absent(values: Values, absent: BooleanBuffer) -> Self {
-        assert_eq!(
-            values.array().len(),
-            absent.len(),
-            "M1: absent bitmap and values differ in length"
-        );
+        assert_eq!(values.array().len(), absent.len(), "M1: absent bitmap and values differ in length");
         let absent = (absent.count_set_bits() > 0).then_some(absent);
         Self { values, absent }
     }
@@ -204,11 +184,7 @@ impl Column {
     #[inline]
     pub fn value(&self, row: usize) -> ValueRef<'_> {
         if self.is_null(row) {
-            return if self.is_absent(row) {
-                ValueRef::Absent
-            } else {
-                ValueRef::Null
-            };
+            return if self.is_absent(row) { ValueRef::Absent } else { ValueRef::Null };
         }
         match &self.values {
             Values::Bool(a) => ValueRef::Bool(a.value(row)),
@@ -223,9 +199,7 @@ impl Column {
             Values::Time(a) => ValueRef::Time(a.value(row)),
             Values::Timestamp(a) => ValueRef::Timestamp(a.value(row)),
             Values::TimestampTz(a) => ValueRef::TimestampTz(a.value(row)),
-            Values::Interval(a) => {
-                ValueRef::Interval(Interval::from_bytes(*as_sixteen(a.value(row))))
-            }
+            Values::Interval(a) => ValueRef::Interval(Interval::from_bytes(*as_sixteen(a.value(row)))),
             Values::Uuid(a) => ValueRef::Uuid(as_sixteen(a.value(row))),
             Values::Json(a) => ValueRef::Json(a.value(row)),
             Values::Native(a) => ValueRef::Native(a.value(row)),
@@ -237,14 +211,10 @@ impl Column {
     /// # Panics
     /// When an index is out of range.
     pub fn take(&self, rows: &UInt32Array) -> Self {
-        let taken = arrow_select::take::take(self.values.array(), rows, None)
-            .expect("take accepts every type in Values");
-        let values =
-            Values::from_array(self.kind(), taken.as_ref()).expect("take keeps the array's type");
-        let absent = self
-            .absent
-            .as_ref()
-            .map(|a| rows.values().iter().map(|&r| a.value(r as usize)).collect());
+        let taken =
+            arrow_select::take::take(self.values.array(), rows, None).expect("take accepts every type in Values");
+        let values = Values::from_array(self.kind(), taken.as_ref()).expect("take keeps the array's type");
+        let absent = self.absent.as_ref().map(|a| rows.values().iter().map(|&r| a.value(r as usize)).collect());
         match absent {
             Some(absent) => Self::with_absent(values, absent),
             None => Self::new(values),
@@ -254,8 +224,7 @@ impl Column {
     /// `len` slots from `offset`, sharing the buffers.
     pub fn slice(&self, offset: usize, len: usize) -> Self {
         let sliced: ArrayRef = self.values.array().slice(offset, len);
-        let values =
-            Values::from_array(self.kind(), sliced.as_ref()).expect("slice keeps the array's type");
+        let values = Values::from_array(self.kind(), sliced.as_ref()).expect("slice keeps the array's type");
         match &self.absent {
             Some(absent) => Self::with_absent(values, absent.slice(offset, len)),
             None => Self::new(values),
@@ -265,10 +234,7 @@ impl Column {
     /// The same buffers read as another kind of the same layout (text as native, say). `None` when the layouts differ.
     pub fn reinterpret(&self, kind: Kind) -> Option<Self> {
         let values = Values::from_array(kind, self.values.array())?;
-        Some(Self {
-            values,
-            absent: self.absent.clone(),
-        })
+        Some(Self { values, absent: self.absent.clone() })
     }
 
     /// The array shared with Arrow consumers; no copy.
@@ -279,9 +245,7 @@ impl Column {
             Values::U64(a) => Arc::new(a.clone()),
             Values::F32(a) => Arc::new(a.clone()),
             Values::F64(a) => Arc::new(a.clone()),
-            Values::Decimal(a) | Values::Text(a) | Values::Json(a) | Values::Native(a) => {
-                Arc::new(a.clone())
-            }
+            Values::Decimal(a) | Values::Text(a) | Values::Json(a) | Values::Native(a) => Arc::new(a.clone()),
             Values::Bytes(a) => Arc::new(a.clone()),
             Values::Date(a) => Arc::new(a.clone()),
             Values::Time(a) => Arc::new(a.clone()),
@@ -292,13 +256,10 @@ impl Column {
 
     /// Memory the slots take, in bytes: what byte-bounded channels count.
     pub fn size_bytes(&self) -> usize {
-        self.values.array().get_buffer_memory_size()
-            + self.absent.as_ref().map_or(0, |a| a.len() / 8)
+        self.values.array().get_buffer_memory_size() + self.absent.as_ref().map_or(0, |a| a.len() / 8)
     }
 }
 
 fn as_sixteen(bytes: &[u8]) -> &[u8; 16] {
-    bytes
-        .try_into()
-        .expect("intervals and UUIDs are checked to be 16 bytes wide when the column is made")
+    bytes.try_into().expect("intervals and UUIDs are checked to be 16 bytes wide when the column is made")
 }

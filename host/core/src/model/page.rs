@@ -116,57 +116,47 @@ impl Page {
     ///
     /// # Panics
     /// As [`Page::new`]; also when a part of `change` doesn't have `rows` entries.
-    pub fn of_changes(
-        schema: Arc<Schema>,
-        rows: usize,
-        columns: Vec<Column>,
-        change: Change,
-    ) -> Self {
+    pub fn of_changes(schema: Arc<Schema>, rows: usize, columns: Vec<Column>, change: Change) -> Self {
         Self::assemble(schema, rows, columns, Some(change))
     }
 
-    pub(super) fn assemble(
-        schema: Arc<Schema>,
-        rows: usize,
-        columns: Vec<Column>,
-        change: Option<Change>,
-    ) -> Self {
-        assert_eq!(
-            schema.fields.len(),
-            columns.len(),
-            "M1: columns and fields differ in number"
-        );
+    pub(super) fn assemble(schema: Arc<Schema>, rows: usize, columns: Vec<Column>, change: Option<Change>) -> Self {
+        assert_eq!(schema.fields.len(), columns.len(), "M1: columns and fields differ in number");
         for (field, column) in schema.fields.iter().zip(&columns) {
-            assert_eq!(
-                column.len(),
-                rows,
-                "M1: column {} has the wrong number of slots",
-                field.name
-            );
-            assert_eq!(
-                column.kind(),
-                field.kind,
-                "column {} is not of its field's kind",
-                field.name
-            );
+            assert_eq!(column.len(), rows, "M1: column {} has the wrong number of slots", field.name);
+            assert_eq!(column.kind(), field.kind, "column {} is not of its field's kind", field.name);
         }
         if let Some(change) = &change {
-            let parts = [
-                change.ops.len(),
-                change.positions.len(),
-                change.committed_at.len(),
-            ];
-            assert_eq!(
-                parts, [rows; 3],
-                "M1: a change page has one op, position and time per row"
-            );
+            let parts = [change.ops.len(), change.positions.len(), change.committed_at.len()];
+            assert_eq!(parts, [rows; 3], "M1: a change page has one op, position and time per row");
         }
-        Self {
-            schema,
-            rows,
-            columns,
-            change: change.map(Box::new),
+        Self { schema, rows, columns, change: change.map(Box::new), moves: Vec::new() }
+    }
+
+    /// Says which rows of this page are the two halves of a changed key, in order of their `from`.
+    #[must_use]
+    pub fn with_moves(mut self, moves: Vec<Move>) -> Self {
+        debug_assert!(moves.iter().all(|m| m.from < m.to && (m.to as usize) < self.rows));
+        self.moves = moves;
+        self
+    }
+
+    /// The changed keys of this page.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// The moves as they read after the rows at `rows` were taken; a pair that lost a half is no pair any more.
+    pub fn moves_after(&self, rows: &[u32]) -> Vec<Move> {
+        if self.moves.is_empty() {
+            return Vec::new();
         }
+        let mut place = vec![u32::MAX; self.rows];
+        for (new, &old) in rows.iter().enumerate() {
+            place[old as usize] = new as u32;
+        }
+        let moved = self.moves.iter().map(|m| Move { from: place[m.from as usize], to: place[m.to as usize] });
+        moved.filter(|m| m.from < m.to && m.to != u32::MAX).collect()
     }
 
     /// The columns' names and types.
@@ -214,11 +204,7 @@ impl Page {
     pub fn take(&self, rows: &UInt32Array) -> Self {
         let change = self.change.as_ref().map(|c| {
             let positions = c.positions.take(rows.values());
-            c.map(
-                positions,
-                rows.values().iter().map(|&r| r as usize),
-                |column| column.take(rows),
-            )
+            c.map(positions, rows.values().iter().map(|&r| r as usize), |column| column.take(rows))
         });
         let columns = self.columns.iter().map(|c| c.take(rows)).collect();
         let moves = self.moves_after(rows.values());
@@ -227,22 +213,14 @@ impl Page {
 
     /// `len` rows from `offset`; column buffers are shared.
     pub fn slice(&self, offset: usize, len: usize) -> Self {
-        let change = self.change.as_ref().map(|c| {
-            c.map(
-                c.positions.slice(offset, len),
-                offset..offset + len,
-                |column| column.slice(offset, len),
-            )
-        });
+        let change = self
+            .change
+            .as_ref()
+            .map(|c| c.map(c.positions.slice(offset, len), offset..offset + len, |column| column.slice(offset, len)));
         let columns = self.columns.iter().map(|c| c.slice(offset, len)).collect();
         let (start, end) = (offset as u32, (offset + len) as u32);
         let inside = self.moves.iter().filter(|m| m.from >= start && m.to < end);
-        let moves = inside
-            .map(|m| Move {
-                from: m.from - start,
-                to: m.to - start,
-            })
-            .collect();
+        let moves = inside.map(|m| Move { from: m.from - start, to: m.to - start }).collect();
         Self::assemble(self.schema.clone(), len, columns, change).with_moves(moves)
     }
 
@@ -250,10 +228,7 @@ impl Page {
     pub fn size_bytes(&self) -> usize {
         let columns: usize = self.columns.iter().map(Column::size_bytes).sum();
         let change = self.change.as_ref().map_or(0, |c| {
-            let before = c
-                .before
-                .as_ref()
-                .map_or(0, |b| b.columns.iter().map(Column::size_bytes).sum());
+            let before = c.before.as_ref().map_or(0, |b| b.columns.iter().map(Column::size_bytes).sum());
             before + c.ops.len() * 25
         });
         columns + change

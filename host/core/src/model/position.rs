@@ -48,10 +48,7 @@ pub struct Positions {
 impl Positions {
     /// No positions yet; each will be `width` bytes.
     pub fn new(width: usize) -> Self {
-        Self {
-            width,
-            data: Vec::new(),
-        }
+        Self { width, data: Vec::new() }
     }
 
     /// Appends a position made of a commit and an ordinal. Only for a width of 16.
@@ -96,18 +93,12 @@ impl Positions {
         for &row in rows {
             data.extend_from_slice(self.get(row as usize));
         }
-        Self {
-            width: self.width,
-            data,
-        }
+        Self { width: self.width, data }
     }
 
     pub(crate) fn slice(&self, offset: usize, len: usize) -> Self {
         let data = self.data[offset * self.width..(offset + len) * self.width].to_vec();
-        Self {
-            width: self.width,
-            data,
-        }
+        Self { width: self.width, data }
     }
 }
 

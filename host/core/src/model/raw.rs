@@ -8,13 +8,10 @@
 //! are checked before a column is made, so that a bad buffer is an error and never a panic or a wrong value later.
 
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array,
-    Float64Array, Int64Array, StringArray, Time64MicrosecondArray, TimestampMicrosecondArray,
-    UInt64Array,
+    Array, ArrayRef, BinaryArray, BooleanArray, Date32Array, FixedSizeBinaryArray, Float32Array, Float64Array,
+    Int64Array, StringArray, Time64MicrosecondArray, TimestampMicrosecondArray, UInt64Array,
 };
-use arrow_buffer::{
-    ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer,
-};
+use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, OffsetBuffer, ScalarBuffer};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -88,20 +85,10 @@ pub enum RawError {
 impl fmt::Display for RawError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RawError::Length {
-                buffer,
-                expected,
-                found,
-            } => {
-                write!(
-                    f,
-                    "the {buffer} buffer has {found} bytes where its rows need {expected}"
-                )
+            RawError::Length { buffer, expected, found } => {
+                write!(f, "the {buffer} buffer has {found} bytes where its rows need {expected}")
             }
-            RawError::Offset { row } => write!(
-                f,
-                "the offset of row {row} is negative, falls or leaves the data"
-            ),
+            RawError::Offset { row } => write!(f, "the offset of row {row} is negative, falls or leaves the data"),
             RawError::Utf8 { row } => write!(f, "the text in row {row} is not UTF-8"),
             RawError::Value { row, allowed } => {
                 write!(f, "the value in row {row} is not {allowed}")
@@ -128,9 +115,7 @@ impl Column {
             Values::Date(a) => fixed(a.values().inner()),
             Values::Time(a) => fixed(a.values().inner()),
             Values::Timestamp(a) | Values::TimestampTz(a) => fixed(a.values().inner()),
-            Values::Interval(a) | Values::Uuid(a) => {
-                (Cow::Borrowed(&[][..]), Cow::Borrowed(a.value_data()))
-            }
+            Values::Interval(a) | Values::Uuid(a) => (Cow::Borrowed(&[][..]), Cow::Borrowed(a.value_data())),
             Values::Decimal(a) | Values::Text(a) | Values::Json(a) | Values::Native(a) => {
                 variable(a.offsets(), a.value_data())
             }
@@ -141,13 +126,7 @@ impl Column {
             _ => Cow::Borrowed(&[][..]),
         };
         let absent = self.absent().map_or(Cow::Borrowed(&[][..]), bitmap);
-        RawColumn {
-            kind: self.kind(),
-            validity,
-            absent,
-            offsets,
-            data,
-        }
+        RawColumn { kind: self.kind(), validity, absent, offsets, data }
     }
 
     /// A column of `rows` slots from buffers that nobody vouches for. Buffers are taken over without a copy where their
@@ -170,8 +149,7 @@ impl Column {
         } else {
             read_fixed(kind, rows, raw.data, nulls)?
         };
-        let values =
-            Values::from_array(kind, array.as_ref()).expect("each kind was read as its own array");
+        let values = Values::from_array(kind, array.as_ref()).expect("each kind was read as its own array");
         Ok(match absent {
             Some(absent) => Column::with_absent(values, absent),
             None => Column::new(values),
@@ -199,30 +177,15 @@ fn variable<'a>(offsets: &'a OffsetBuffer<i32>, data: &'a [u8]) -> (Cow<'a, [u8]
     if first == 0 {
         return (Cow::Borrowed(offsets.inner().inner().as_slice()), data);
     }
-    let shifted = offsets
-        .iter()
-        .flat_map(|o| (o - first).to_le_bytes())
-        .collect();
+    let shifted = offsets.iter().flat_map(|o| (o - first).to_le_bytes()).collect();
     (Cow::Owned(shifted), data)
 }
 
 fn expect_length(buffer: &'static str, expected: usize, found: usize) -> Result<(), RawError> {
-    if expected == found {
-        Ok(())
-    } else {
-        Err(RawError::Length {
-            buffer,
-            expected,
-            found,
-        })
-    }
+    if expected == found { Ok(()) } else { Err(RawError::Length { buffer, expected, found }) }
 }
 
-fn read_bitmap(
-    buffer: &'static str,
-    rows: usize,
-    bytes: Vec<u8>,
-) -> Result<Option<BooleanBuffer>, RawError> {
+fn read_bitmap(buffer: &'static str, rows: usize, bytes: Vec<u8>) -> Result<Option<BooleanBuffer>, RawError> {
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -230,10 +193,7 @@ fn read_bitmap(
     Ok(Some(BooleanBuffer::new(Buffer::from_vec(bytes), 0, rows)))
 }
 
-fn refuse_absent_values(
-    absent: &BooleanBuffer,
-    nulls: Option<&NullBuffer>,
-) -> Result<(), RawError> {
+fn refuse_absent_values(absent: &BooleanBuffer, nulls: Option<&NullBuffer>) -> Result<(), RawError> {
     let has_value = |row: &usize| nulls.is_none_or(|n| n.is_valid(*row));
     match absent.set_indices().find(has_value) {
         Some(row) => Err(RawError::AbsentWithValue { row }),
@@ -241,12 +201,7 @@ fn refuse_absent_values(
     }
 }
 
-fn read_fixed(
-    kind: Kind,
-    rows: usize,
-    data: Vec<u8>,
-    nulls: Option<NullBuffer>,
-) -> Result<ArrayRef, RawError> {
+fn read_fixed(kind: Kind, rows: usize, data: Vec<u8>, nulls: Option<NullBuffer>) -> Result<ArrayRef, RawError> {
     let width = match kind {
         Kind::Bool => {
             expect_length("data", rows.div_ceil(8), data.len())?;
@@ -265,28 +220,17 @@ fn read_fixed(
         Kind::Date => Arc::new(Date32Array::new(scalars(data, rows), nulls)),
         Kind::Time => Arc::new(read_time(scalars(data, rows), nulls)?),
         Kind::Timestamp => Arc::new(TimestampMicrosecondArray::new(scalars(data, rows), nulls)),
-        Kind::TimestampTz => Arc::new(
-            TimestampMicrosecondArray::new(scalars(data, rows), nulls).with_timezone("UTC"),
-        ),
-        Kind::Interval | Kind::Uuid => {
-            Arc::new(FixedSizeBinaryArray::new(16, Buffer::from_vec(data), nulls))
-        }
+        Kind::TimestampTz => Arc::new(TimestampMicrosecondArray::new(scalars(data, rows), nulls).with_timezone("UTC")),
+        Kind::Interval | Kind::Uuid => Arc::new(FixedSizeBinaryArray::new(16, Buffer::from_vec(data), nulls)),
         _ => Arc::new(Int64Array::new(scalars(data, rows), nulls)),
     })
 }
 
-fn read_time(
-    micros: ScalarBuffer<i64>,
-    nulls: Option<NullBuffer>,
-) -> Result<Time64MicrosecondArray, RawError> {
+fn read_time(micros: ScalarBuffer<i64>, nulls: Option<NullBuffer>) -> Result<Time64MicrosecondArray, RawError> {
     let array = Time64MicrosecondArray::new(micros, nulls);
-    let bad = (0..array.len())
-        .find(|&r| array.is_valid(r) && !(0..=86_400_000_000).contains(&array.value(r)));
+    let bad = (0..array.len()).find(|&r| array.is_valid(r) && !(0..=86_400_000_000).contains(&array.value(r)));
     match bad {
-        Some(row) => Err(RawError::Value {
-            row,
-            allowed: "a time between 0 and 86400000000 microseconds",
-        }),
+        Some(row) => Err(RawError::Value { row, allowed: "a time between 0 and 86400000000 microseconds" }),
         None => Ok(array),
     }
 }
@@ -295,11 +239,7 @@ fn read_time(
 fn scalars<T: ArrowNativeType>(data: Vec<u8>, rows: usize) -> ScalarBuffer<T> {
     let buffer = Buffer::from_vec(data);
     let aligned = buffer.as_ptr().align_offset(std::mem::align_of::<T>()) == 0;
-    let buffer = if aligned {
-        buffer
-    } else {
-        Buffer::from_slice_ref(buffer.as_slice())
-    };
+    let buffer = if aligned { buffer } else { Buffer::from_slice_ref(buffer.as_slice()) };
     ScalarBuffer::new(buffer, 0, rows)
 }
 
@@ -315,11 +255,7 @@ fn read_variable(
     check_offsets(&offsets, data.len())?;
     let offsets = OffsetBuffer::new(offsets);
     if kind == Kind::Bytes {
-        return Ok(Arc::new(BinaryArray::new(
-            offsets,
-            Buffer::from_vec(data),
-            nulls,
-        )));
+        return Ok(Arc::new(BinaryArray::new(offsets, Buffer::from_vec(data), nulls)));
     }
     check_utf8(&offsets, &data)?;
     let text = StringArray::new(offsets, Buffer::from_vec(data), nulls);
@@ -339,34 +275,21 @@ fn check_offsets(offsets: &[i32], data: usize) -> Result<(), RawError> {
 }
 
 fn check_utf8(offsets: &OffsetBuffer<i32>, data: &[u8]) -> Result<(), RawError> {
-    let row_of = |byte: usize| {
-        offsets
-            .partition_point(|&o| o as usize <= byte)
-            .saturating_sub(1)
-    };
+    let row_of = |byte: usize| offsets.partition_point(|&o| o as usize <= byte).saturating_sub(1);
     let text = match std::str::from_utf8(data) {
         Ok(text) => text,
         Err(e) => {
-            return Err(RawError::Utf8 {
-                row: row_of(e.valid_up_to()),
-            });
+            return Err(RawError::Utf8 { row: row_of(e.valid_up_to()) });
         }
     };
-    match offsets
-        .iter()
-        .position(|&o| !text.is_char_boundary(o as usize))
-    {
-        Some(row) => Err(RawError::Utf8 {
-            row: row.saturating_sub(1),
-        }),
+    match offsets.iter().position(|&o| !text.is_char_boundary(o as usize)) {
+        Some(row) => Err(RawError::Utf8 { row: row.saturating_sub(1) }),
         None => Ok(()),
     }
 }
 
 fn check_grammar(kind: Kind, text: &StringArray) -> Result<(), RawError> {
-    let find = |holds: fn(&str) -> bool| {
-        (0..text.len()).find(|&r| text.is_valid(r) && !holds(text.value(r)))
-    };
+    let find = |holds: fn(&str) -> bool| (0..text.len()).find(|&r| text.is_valid(r) && !holds(text.value(r)));
     let (bad, allowed) = match kind {
         Kind::Decimal => (find(super::text::is_decimal), "a decimal number"),
         Kind::Json => (find(is_json), "JSON"),

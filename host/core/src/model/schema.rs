@@ -125,18 +125,12 @@ pub struct TableId {
 impl TableId {
     /// A table inside a schema.
     pub fn new(schema: impl Into<Arc<str>>, name: impl Into<Arc<str>>) -> Self {
-        Self {
-            schema: Some(schema.into()),
-            name: name.into(),
-        }
+        Self { schema: Some(schema.into()), name: name.into() }
     }
 
     /// A table of a source without schemas.
     pub fn bare(name: impl Into<Arc<str>>) -> Self {
-        Self {
-            schema: None,
-            name: name.into(),
-        }
+        Self { schema: None, name: name.into() }
     }
 }
 
@@ -166,12 +160,7 @@ pub struct Field {
 impl Field {
     /// A nullable field without a native type.
     pub fn new(name: impl Into<Arc<str>>, kind: Kind) -> Self {
-        Self {
-            name: name.into(),
-            kind,
-            native: None,
-            nullable: true,
-        }
+        Self { name: name.into(), kind, native: None, nullable: true }
     }
 
     /// Says the source's own type, `system:type`.
@@ -190,10 +179,7 @@ impl Field {
 
     /// The native type if it belongs to `system`: `numeric(12,2)` for `postgres`.
     pub fn native_of(&self, system: &str) -> Option<&str> {
-        self.native
-            .as_deref()?
-            .strip_prefix(system)?
-            .strip_prefix(':')
+        self.native.as_deref()?.strip_prefix(system)?.strip_prefix(':')
     }
 }
 
@@ -211,11 +197,7 @@ pub struct Schema {
 impl Schema {
     /// A schema without a key.
     pub fn new(table: TableId, fields: Vec<Field>) -> Self {
-        Self {
-            table,
-            fields,
-            key: Vec::new(),
-        }
+        Self { table, fields, key: Vec::new() }
     }
 
     /// Sets the key by field index, in key order.

@@ -13,18 +13,11 @@ fn civil(days: i64) -> (i64, u32, u32) {
     let shifted = days + 719_468;
     let cycle = shifted.div_euclid(146_097);
     let day_of_cycle = shifted.rem_euclid(146_097);
-    let year_of_cycle = (day_of_cycle - day_of_cycle / 1_460 + day_of_cycle / 36_524
-        - day_of_cycle / 146_096)
-        / 365;
-    let day_of_year =
-        day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
+    let year_of_cycle = (day_of_cycle - day_of_cycle / 1_460 + day_of_cycle / 36_524 - day_of_cycle / 146_096) / 365;
+    let day_of_year = day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     let year = year_of_cycle + cycle * 400 + i64::from(month <= 2);
     (year, month as u32, day as u32)
 }
@@ -32,10 +25,7 @@ fn civil(days: i64) -> (i64, u32, u32) {
 fn push_padded(out: &mut Vec<u8>, value: u64, width: usize) {
     let mut buffer = itoa::Buffer::new();
     let digits = buffer.format(value).as_bytes();
-    out.extend(std::iter::repeat_n(
-        b'0',
-        width.saturating_sub(digits.len()),
-    ));
+    out.extend(std::iter::repeat_n(b'0', width.saturating_sub(digits.len())));
     out.extend_from_slice(digits);
 }
 
@@ -67,12 +57,7 @@ pub fn push_date(out: &mut Vec<u8>, days: i32) {
 /// Appends microseconds since midnight as `23:59:59.000001`; no fraction when it is zero. `24:00:00` is a value.
 pub fn push_time(out: &mut Vec<u8>, micros: i64) {
     let seconds = micros / 1_000_000;
-    push_clock(
-        out,
-        (seconds / 3600) as u64,
-        seconds % 3600,
-        micros % 1_000_000,
-    );
+    push_clock(out, (seconds / 3600) as u64, seconds % 3600, micros % 1_000_000);
 }
 
 fn push_clock(out: &mut Vec<u8>, hours: u64, seconds: i64, micros: i64) {
@@ -155,11 +140,7 @@ fn push_seconds(out: &mut Vec<u8>, micros: i64) {
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
 fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
-    out.extend(
-        bytes
-            .iter()
-            .flat_map(|b| [HEX[usize::from(b >> 4)], HEX[usize::from(b & 15)]]),
-    );
+    out.extend(bytes.iter().flat_map(|b| [HEX[usize::from(b >> 4)], HEX[usize::from(b & 15)]]));
 }
 
 /// Appends bytes as PostgreSQL's hex format: `\x00ff`.
@@ -170,16 +151,7 @@ pub fn push_bytes_hex(out: &mut Vec<u8>, bytes: &[u8]) {
 
 /// Appends a UUID in its 8-4-4-4-12 form.
 pub fn push_uuid(out: &mut Vec<u8>, uuid: &[u8; 16]) {
-    for (i, part) in [
-        &uuid[..4],
-        &uuid[4..6],
-        &uuid[6..8],
-        &uuid[8..10],
-        &uuid[10..],
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    for (i, part) in [&uuid[..4], &uuid[4..6], &uuid[6..8], &uuid[8..10], &uuid[10..]].into_iter().enumerate() {
         if i > 0 {
             out.push(b'-');
         }
@@ -194,19 +166,14 @@ pub(super) fn is_decimal(text: &str) -> bool {
         return true;
     }
     let text = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let (mantissa, exponent) = text
-        .split_once(['e', 'E'])
-        .map_or((text, None), |(m, e)| (m, Some(e)));
+    let (mantissa, exponent) = text.split_once(['e', 'E']).map_or((text, None), |(m, e)| (m, Some(e)));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
     let exponent_is_fine = exponent.is_none_or(|e| {
         let e = e.strip_prefix(['-', '+']).unwrap_or(e);
         !e.is_empty() && digits(e)
     });
-    exponent_is_fine
-        && digits(whole)
-        && digits(fraction)
-        && !(whole.is_empty() && fraction.is_empty())
+    exponent_is_fine && digits(whole) && digits(fraction) && !(whole.is_empty() && fraction.is_empty())
 }
 
 #[cfg(test)]
@@ -244,28 +211,14 @@ mod tests {
         let stamp = |micros| text(|out| push_timestamp(out, micros, b' ', "+00"));
         assert_eq!(stamp(-1), "1969-12-31 23:59:59.999999+00");
         assert_eq!(stamp(1_704_067_200_500_000), "2024-01-01 00:00:00.5+00");
-        assert_eq!(
-            stamp(-62_135_596_800_000_001),
-            "0001-12-31 23:59:59.999999+00 BC"
-        );
+        assert_eq!(stamp(-62_135_596_800_000_001), "0001-12-31 23:59:59.999999+00 BC");
         assert_eq!(stamp(i64::MAX), "infinity");
         assert_eq!(text(|out| push_time(out, 86_400_000_000)), "24:00:00");
     }
 
     #[test]
     fn interval_parts_stay_apart() {
-        let show = |months, days, microseconds| {
-            text(|out| {
-                push_interval(
-                    out,
-                    Interval {
-                        months,
-                        days,
-                        microseconds,
-                    },
-                )
-            })
-        };
+        let show = |months, days, microseconds| text(|out| push_interval(out, Interval { months, days, microseconds }));
         assert_eq!(show(0, 0, 0), "PT0S");
         assert_eq!(show(1, -2, 11_045_000_006), "P1M-2DT3H4M5.000006S");
         assert_eq!(show(-14, 0, -500_000), "P-1Y-2MT-0.5S");
@@ -274,16 +227,7 @@ mod tests {
 
     #[test]
     fn decimals_are_told_from_other_text() {
-        for good in [
-            "0",
-            "-1.50",
-            "1e-16383",
-            ".5",
-            "5.",
-            "NaN",
-            "-Infinity",
-            "+7",
-        ] {
+        for good in ["0", "-1.50", "1e-16383", ".5", "5.", "NaN", "-Infinity", "+7"] {
             assert!(is_decimal(good), "{good}");
         }
         for bad in ["", ".", "-", "1e", "0x1", "1,5", " 1", "infinity", "１"] {

@@ -211,10 +211,6 @@ fn parse<T: DeserializeOwned>(config: &Value) -> Result<T, Vec<Problem>> {
 }
 
 fn unparsed(problems: Vec<Problem>) -> crate::error::Error {
-    let what = problems
-        .into_iter()
-        .map(|p| p.message)
-        .collect::<Vec<_>>()
-        .join("; ");
+    let what = problems.into_iter().map(|p| p.message).collect::<Vec<_>>().join("; ");
     crate::error::Error::new(&crate::error::UNCHECKED_CONFIG, what)
 }

@@ -13,8 +13,8 @@ mod state;
 mod transform;
 
 pub use connector::{
-    AnySink, AnySource, SinkCapabilities, SinkConnector, SinkContext, SourceCapabilities,
-    SourceConnector, SourceContext, erase_sink, erase_source,
+    AnySink, AnySource, SinkCapabilities, SinkConnector, SinkContext, SourceCapabilities, SourceConnector,
+    SourceContext, erase_sink, erase_source,
 };
 pub use sink::{Sink, WriteMode};
 pub use source::{Batch, Bookmark, Boundary, Capture, Discovered, Source};

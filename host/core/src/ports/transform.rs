@@ -25,10 +25,7 @@ pub struct Output {
 
 impl From<Page> for Output {
     fn from(page: Page) -> Self {
-        Self {
-            pages: vec![page],
-            rejected: Vec::new(),
-        }
+        Self { pages: vec![page], rejected: Vec::new() }
     }
 }
 
