@@ -163,7 +163,7 @@ fn fixed(buffer: &Buffer) -> (Cow<'_, [u8]>, Cow<'_, [u8]>) {
 
 fn bitmap(bits: &BooleanBuffer) -> Cow<'_, [u8]> {
     let bytes = bits.len().div_ceil(8);
-    if bits.offset() % 8 == 0 {
+    if bits.offset().is_multiple_of(8) {
         let start = bits.offset() / 8;
         return Cow::Borrowed(&bits.values()[start..start + bytes]);
     }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::model::{Page, TableId};
+use crate::model::{Page, Position, TableId};
 
 /// A place a source can resume from, as the JSON it chose. Opaque to everyone else; stored and handed back unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,9 +68,15 @@ pub trait Capture: Send {
     /// The current position, with everything that resuming from it needs already made (a replication slot).
     ///
     /// Every transaction that commits after the bookmark is delivered by a stream opened at it, and every transaction
-    /// that committed at or before it is visible to a query that starts after this returned. Calling it again for a
-    /// slot that exists returns the slot's own position, which is never later than the first answer's successor.
+    /// that committed at or before it is visible to a query that starts after this returned. Where the upstream already
+    /// keeps a place for this source (an existing replication slot), that place is the answer.
     async fn capture(&mut self) -> Result<Bookmark>;
+
+    /// Where a bookmark of this source stands: the position of the last change before it. No I/O.
+    ///
+    /// # Errors
+    /// When the bookmark is not one this source wrote.
+    fn position(&self, bookmark: &Bookmark) -> Result<Position>;
 
     /// The tables the stream covers, with their keys.
     async fn discover(&mut self) -> Result<Vec<Discovered>>;
