@@ -35,6 +35,9 @@ pub trait Transform: Send {
     /// What to call it in errors and logs.
     fn name(&self) -> &str;
 
+    /// Whether it takes pages of changes as they are; otherwise it is given plain rows (change envelopes).
+    fn takes_changes(&self) -> bool;
+
     /// Applies the transform to a page.
     ///
     /// # Errors
