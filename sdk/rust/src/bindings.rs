@@ -1,11 +1,5 @@
 //! The types of `wit/`, generated, and the glue that exports a component. Authors never need this module.
-#![allow(
-    missing_docs,
-    unsafe_code,
-    clippy::all,
-    clippy::wildcard_imports,
-    clippy::too_many_lines
-)]
+#![allow(missing_docs, unsafe_code, clippy::all, clippy::wildcard_imports, clippy::too_many_lines)]
 
 wit_bindgen::generate!({
     path: "../../wit",

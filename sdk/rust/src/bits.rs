@@ -2,8 +2,7 @@
 
 /// The bit of row `at`; false beyond the end.
 pub(crate) fn get(bits: &[u8], at: usize) -> bool {
-    bits.get(at / 8)
-        .is_some_and(|byte| byte >> (at % 8) & 1 == 1)
+    bits.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1)
 }
 
 /// Number of bytes that `rows` bits take.
@@ -21,11 +20,7 @@ pub(crate) struct Bitmap {
 
 impl Bitmap {
     pub(crate) fn new(usual: bool) -> Self {
-        Self {
-            usual,
-            rows: 0,
-            bits: Vec::new(),
-        }
+        Self { usual, rows: 0, bits: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, bit: bool) {
@@ -55,11 +50,7 @@ impl Bitmap {
     /// The bitmap in full, even if every bit is the usual one.
     pub(crate) fn into_full_bits(self) -> Vec<u8> {
         let fill = if self.usual { 0xff } else { 0 };
-        if self.bits.is_empty() {
-            vec![fill; bytes(self.rows)]
-        } else {
-            self.bits
-        }
+        if self.bits.is_empty() { vec![fill; bytes(self.rows)] } else { self.bits }
     }
 }
 
@@ -75,10 +66,7 @@ mod tests {
                 (0..20).for_each(|row| map.push((row == first) != usual));
                 let bits = map.into_bits();
                 assert_eq!(bits.len(), 3);
-                assert!(
-                    (0..20).all(|row| get(&bits, row) == ((row == first) != usual)),
-                    "{usual} {first}"
-                );
+                assert!((0..20).all(|row| get(&bits, row) == ((row == first) != usual)), "{usual} {first}");
             }
             let mut map = Bitmap::new(usual);
             (0..20).for_each(|_| map.push(usual));

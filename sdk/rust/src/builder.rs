@@ -46,50 +46,28 @@ impl ColumnBuilder {
 
     /// An empty column with the name, kind and native type of `column`, and room for as many values.
     pub fn like(column: &Column<'_>) -> Self {
-        let mut out = Self::with_room(
-            column.name().into(),
-            column.kind(),
-            column.rows(),
-            column.data_len(),
-        );
+        let mut out = Self::with_room(column.name().into(), column.kind(), column.rows(), column.data_len());
         out.native = column.native().map(Into::into);
         out
     }
 
     /// An empty text column with the name of `column`, and room for as many values.
     pub(crate) fn text_like(column: &Column<'_>) -> Self {
-        Self::with_room(
-            column.name().into(),
-            Kind::Text,
-            column.rows(),
-            column.data_len(),
-        )
+        Self::with_room(column.name().into(), Kind::Text, column.rows(), column.data_len())
     }
 
     fn with_room(name: String, kind: Kind, rows: usize, bytes: usize) -> Self {
         let (data, offsets) = match layout(kind) {
             Layout::Bits => (Data::Bits(Bitmap::new(false)), Vec::new()),
-            Layout::Fixed(width) => (
-                Data::Fixed(Vec::with_capacity(rows * width), width),
-                Vec::new(),
-            ),
+            Layout::Fixed(width) => (Data::Fixed(Vec::with_capacity(rows * width), width), Vec::new()),
             Layout::Text => (Data::Text(String::with_capacity(bytes)), first_offset(rows)),
             Layout::Bytes => (Data::Bytes(Vec::with_capacity(bytes)), first_offset(rows)),
         };
         let (validity, absent) = (Bitmap::new(true), Bitmap::new(false));
-        Self {
-            name,
-            kind,
-            native: None,
-            rows: 0,
-            validity,
-            absent,
-            offsets,
-            data,
-        }
+        Self { name, kind, native: None, rows: 0, validity, absent, offsets, data }
     }
 
-    /// Names the type in the source. A column of kind `native` needs it.
+    /// Names the type in the source as `system:type`. A column of kind `native` needs it.
     #[must_use]
     pub fn native(mut self, name: impl Into<String>) -> Self {
         self.native = Some(name.into());
@@ -149,18 +127,11 @@ impl ColumnBuilder {
     /// If the column is of another kind, or its texts exceed 2 GiB together.
     pub fn push_text_with(&mut self, write: impl FnOnce(&mut String)) {
         let Data::Text(text) = &mut self.data else {
-            panic!(
-                "column '{}' is {}: it takes no text",
-                self.name,
-                kind_name(self.kind)
-            );
+            panic!("column '{}' is {}: it takes no text", self.name, kind_name(self.kind));
         };
         let before = text.len();
         write(text);
-        assert!(
-            text.len() >= before,
-            "the text of earlier rows was shortened"
-        );
+        assert!(text.len() >= before, "the text of earlier rows was shortened");
         let end = text.len();
         self.end_value(end);
     }
@@ -224,10 +195,7 @@ impl ColumnBuilder {
 
     fn wrong_kind(&self, kind: Kind) -> Error {
         let (name, is) = (&self.name, kind_name(self.kind));
-        Error::new(format!(
-            "column '{name}' is {is}: it takes no value of kind {}",
-            kind_name(kind)
-        ))
+        Error::new(format!("column '{name}' is {is}: it takes no value of kind {}", kind_name(kind)))
     }
 
     pub(crate) fn finish(self) -> wire::Column {

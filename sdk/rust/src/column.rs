@@ -18,12 +18,8 @@ pub struct Column<'a> {
 impl<'a> Column<'a> {
     pub(crate) fn new(wire: &'a wire::Column, rows: usize) -> Result<Self> {
         let text = match layout(wire.kind) {
-            Layout::Text => std::str::from_utf8(&wire.data).map_err(|_| {
-                Error::new(format!(
-                    "the host sent column '{}' with invalid UTF-8",
-                    wire.name
-                ))
-            })?,
+            Layout::Text => std::str::from_utf8(&wire.data)
+                .map_err(|_| Error::new(format!("the host sent column '{}' with invalid UTF-8", wire.name)))?,
             Layout::Bits | Layout::Fixed(_) | Layout::Bytes => "",
         };
         Ok(Self { wire, rows, text })
@@ -39,7 +35,7 @@ impl<'a> Column<'a> {
         self.wire.kind
     }
 
-    /// Name of the type in the source, if known.
+    /// Type in the source as `system:type` (`postgres:citext`), if known.
     pub fn native(&self) -> Option<&'a str> {
         self.wire.native.as_deref()
     }
@@ -67,11 +63,7 @@ impl<'a> Column<'a> {
     /// The value of a row; absent for a row beyond the end.
     pub fn value(&self, row: usize) -> Value<'a> {
         if !self.is_present(row) {
-            return if row >= self.rows || self.is_absent(row) {
-                Value::Absent
-            } else {
-                Value::Null
-            };
+            return if row >= self.rows || self.is_absent(row) { Value::Absent } else { Value::Null };
         }
         match self.wire.kind {
             Kind::Boolean => Value::Boolean(bits::get(&self.wire.data, row)),
@@ -135,10 +127,7 @@ impl<'a> Column<'a> {
             return Ok(());
         }
         let (name, is) = (&self.wire.name, kind_name(self.wire.kind));
-        Err(Error::new(format!(
-            "column '{name}' is {is}, and {} is needed",
-            kind_name(kind)
-        )))
+        Err(Error::new(format!("column '{name}' is {is}, and {} is needed", kind_name(kind))))
     }
 
     /// Size of the values in bytes, for making room.
@@ -147,21 +136,13 @@ impl<'a> Column<'a> {
     }
 
     fn fixed<const N: usize>(&self, row: usize) -> [u8; N] {
-        let at = self
-            .wire
-            .data
-            .get(row * N..(row + 1) * N)
-            .and_then(|bytes| bytes.try_into().ok());
+        let at = self.wire.data.get(row * N..(row + 1) * N).and_then(|bytes| bytes.try_into().ok());
         at.expect("the host sends fixed-width columns in full")
     }
 
     fn range(&self, row: usize) -> std::ops::Range<usize> {
         let at = |i: usize| {
-            let bytes = self
-                .wire
-                .offsets
-                .get(i * 4..i * 4 + 4)
-                .and_then(|bytes| bytes.try_into().ok());
+            let bytes = self.wire.offsets.get(i * 4..i * 4 + 4).and_then(|bytes| bytes.try_into().ok());
             i32::from_le_bytes(bytes.expect("the host sends rows + 1 offsets")) as usize
         };
         at(row)..at(row + 1)
@@ -177,12 +158,7 @@ impl<'a> Column<'a> {
 }
 
 fn interval(bytes: [u8; 16]) -> Interval {
-    let word =
-        |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let word = |at: usize| i32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
     let low = u64::from(word(0) as u32) | u64::from(word(4) as u32) << 32;
-    Interval {
-        microseconds: low as i64,
-        days: word(8),
-        months: word(12),
-    }
+    Interval { microseconds: low as i64, days: word(8), months: word(12) }
 }

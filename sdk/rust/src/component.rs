@@ -18,9 +18,7 @@ impl<T: Transform> exported::Guest for Component<T> {
     }
 
     fn open(config: String) -> Result<exported::Transform, wire::Error> {
-        Ok(exported::Transform::new(Opened(RefCell::new(open::<T>(
-            &config,
-        )?))))
+        Ok(exported::Transform::new(Opened(RefCell::new(open::<T>(&config)?))))
     }
 }
 
@@ -58,10 +56,7 @@ pub(crate) fn open<T: Transform>(config: &str) -> Result<T> {
 
 /// The user did not write this JSON, so its line and column would mislead.
 fn without_position(message: &str) -> String {
-    message
-        .rsplit_once(" at line ")
-        .map_or(message, |(message, _)| message)
-        .to_owned()
+    message.rsplit_once(" at line ").map_or(message, |(message, _)| message).to_owned()
 }
 
 pub(crate) fn apply<T: Transform>(transform: &mut T, page: &wire::Page) -> Result<wire::Output> {

@@ -93,10 +93,7 @@ impl From<Error> for wire::Error {
         match error.0 {
             Cause::Failed(message) => Self::Failed(message),
             Cause::Config(problems) => Self::InvalidConfig(
-                problems
-                    .into_iter()
-                    .map(|(path, message)| wire::Problem { path, message })
-                    .collect(),
+                problems.into_iter().map(|(path, message)| wire::Problem { path, message }).collect(),
             ),
         }
     }

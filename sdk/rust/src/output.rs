@@ -29,24 +29,12 @@ impl<'a> Output<'a> {
     }
 
     pub(crate) fn finish(self) -> Result<wire::Output> {
-        let Self {
-            pages,
-            mut rejected,
-        } = self;
+        let Self { pages, mut rejected } = self;
         rejected.sort_by_key(|(row, _)| *row);
         rejected.dedup_by_key(|(row, _)| *row);
-        let out = pages
-            .into_iter()
-            .map(|page| page.finish(&rejected))
-            .collect::<Result<_>>()?;
-        let reject = |(row, reason)| wire::Reject {
-            row: row as u32,
-            reason,
-        };
-        Ok(wire::Output {
-            pages: out,
-            rejected: rejected.into_iter().map(reject).collect(),
-        })
+        let out = pages.into_iter().map(|page| page.finish(&rejected)).collect::<Result<_>>()?;
+        let reject = |(row, reason)| wire::Reject { row: row as u32, reason };
+        Ok(wire::Output { pages: out, rejected: rejected.into_iter().map(reject).collect() })
     }
 }
 
@@ -76,20 +64,9 @@ enum Source {
 
 impl<'a> PageOut<'a> {
     pub(crate) fn new(page: Page<'a>) -> Self {
-        let kept = |index| {
-            Source::Input(wire::Kept {
-                index: index as u32,
-                name: None,
-            })
-        };
+        let kept = |index| Source::Input(wire::Kept { index: index as u32, name: None });
         let columns = (0..page.wire().columns.len()).map(kept).collect();
-        Self {
-            page,
-            table: None,
-            key: None,
-            selection: None,
-            columns,
-        }
+        Self { page, table: None, key: None, selection: None, columns }
     }
 
     /// Puts a new column in place of the one with its name, or at the end if there is none. It needs one value for
@@ -100,10 +77,7 @@ impl<'a> PageOut<'a> {
     pub fn set(&mut self, column: ColumnBuilder) -> Result<()> {
         let (has, needs) = (column.rows(), self.page.rows());
         if has != needs {
-            return Err(Error::new(format!(
-                "new column '{}' has {has} values for {needs} rows",
-                column.name()
-            )));
+            return Err(Error::new(format!("new column '{}' has {has} values for {needs} rows", column.name())));
         }
         match self.position(column.name()) {
             Some(at) => self.columns[at] = Source::New(column),
@@ -129,9 +103,7 @@ impl<'a> PageOut<'a> {
     pub fn rename(&mut self, from: &str, to: &str) -> Result<()> {
         let at = self.expect_position(from)?;
         if from != to && self.position(to).is_some() {
-            return Err(Error::new(format!(
-                "can't rename column '{from}' to '{to}': there is one of that name"
-            )));
+            return Err(Error::new(format!("can't rename column '{from}' to '{to}': there is one of that name")));
         }
         match &mut self.columns[at] {
             Source::Input(kept) => kept.name = Some(to.to_owned()),
@@ -152,10 +124,7 @@ impl<'a> PageOut<'a> {
 
     /// Sends the page to another table.
     pub fn set_table(&mut self, schema: Option<&str>, name: &str) {
-        self.table = Some(wire::TableId {
-            schema: schema.map(Into::into),
-            name: name.into(),
-        });
+        self.table = Some(wire::TableId { schema: schema.map(Into::into), name: name.into() });
     }
 
     /// Sets the key, by the names the columns have by now. Without this the input's key stays.
@@ -166,65 +135,33 @@ impl<'a> PageOut<'a> {
     fn name_of<'s>(&'s self, column: &'s Source) -> &'s str {
         match column {
             Source::New(column) => column.name(),
-            Source::Input(wire::Kept {
-                name: Some(name), ..
-            }) => name,
-            Source::Input(wire::Kept { index, name: None }) => {
-                &self.page.wire().columns[*index as usize].name
-            }
+            Source::Input(wire::Kept { name: Some(name), .. }) => name,
+            Source::Input(wire::Kept { index, name: None }) => &self.page.wire().columns[*index as usize].name,
         }
     }
 
     fn position(&self, name: &str) -> Option<usize> {
-        self.columns
-            .iter()
-            .position(|column| self.name_of(column) == name)
+        self.columns.iter().position(|column| self.name_of(column) == name)
     }
 
     fn expect_position(&self, name: &str) -> Result<usize> {
-        let missing = || {
-            Error::new(format!(
-                "table '{}' has no column '{name}'",
-                self.page.table()
-            ))
-        };
+        let missing = || Error::new(format!("table '{}' has no column '{name}'", self.page.table()));
         self.position(name).ok_or_else(missing)
     }
 
     fn finish(mut self, rejected: &[(usize, String)]) -> Result<wire::PageOut> {
         if !rejected.is_empty() {
-            self.retain(|row| {
-                rejected
-                    .binary_search_by_key(&row, |(row, _)| *row)
-                    .is_err()
-            });
+            self.retain(|row| rejected.binary_search_by_key(&row, |(row, _)| *row).is_err());
         }
-        let Self {
-            page,
-            table,
-            key,
-            selection,
-            columns,
-        } = self;
-        let rows = selection
-            .as_ref()
-            .map_or(page.wire().rows, |rows| rows.len() as u32);
+        let Self { page, table, key, selection, columns } = self;
+        let rows = selection.as_ref().map_or(page.wire().rows, |rows| rows.len() as u32);
         let column = |column| match column {
             Source::Input(kept) => Ok(wire::ColumnOut::Input(kept)),
-            Source::New(column) => {
-                gather(column, selection.as_deref()).map(wire::ColumnOut::Buffers)
-            }
+            Source::New(column) => gather(column, selection.as_deref()).map(wire::ColumnOut::Buffers),
         };
         let columns = columns.into_iter().map(column).collect::<Result<_>>()?;
-        let selection =
-            selection.map(|rows| rows.iter().flat_map(|row| row.to_le_bytes()).collect());
-        Ok(wire::PageOut {
-            table,
-            rows,
-            selection,
-            key,
-            columns,
-        })
+        let selection = selection.map(|rows| rows.iter().flat_map(|row| row.to_le_bytes()).collect());
+        Ok(wire::PageOut { table, rows, selection, key, columns })
     }
 }
 

@@ -52,10 +52,7 @@ impl<'a> Page<'a> {
     /// If the host broke the contract and sent text that is not UTF-8.
     pub fn columns(&self) -> impl Iterator<Item = Result<Column<'a>>> {
         let rows = self.rows();
-        self.wire
-            .columns
-            .iter()
-            .map(move |column| Column::new(column, rows))
+        self.wire.columns.iter().map(move |column| Column::new(column, rows))
     }
 
     /// The column of this name, or none if the page has no such column.
@@ -64,9 +61,7 @@ impl<'a> Page<'a> {
     /// If the host broke the contract and sent text that is not UTF-8.
     pub fn find(&self, name: &str) -> Result<Option<Column<'a>>> {
         let column = self.wire.columns.iter().find(|column| column.name == name);
-        column
-            .map(|column| Column::new(column, self.rows()))
-            .transpose()
+        column.map(|column| Column::new(column, self.rows())).transpose()
     }
 
     /// The column of this name.
@@ -75,17 +70,8 @@ impl<'a> Page<'a> {
     /// If the page has no such column; the message names the table and its columns.
     pub fn column(&self, name: &str) -> Result<Column<'a>> {
         self.find(name)?.ok_or_else(|| {
-            let has: Vec<&str> = self
-                .wire
-                .columns
-                .iter()
-                .map(|column| column.name.as_str())
-                .collect();
-            Error::new(format!(
-                "table '{}' has no column '{name}' (it has {})",
-                self.table(),
-                has.join(", ")
-            ))
+            let has: Vec<&str> = self.wire.columns.iter().map(|column| column.name.as_str()).collect();
+            Error::new(format!("table '{}' has no column '{name}' (it has {})", self.table(), has.join(", ")))
         })
     }
 
@@ -99,8 +85,7 @@ impl<'a> Page<'a> {
         };
         let ops = column.texts()?.map(|text| text.and_then(Op::parse));
         let ops: Option<Vec<Op>> = ops.collect();
-        ops.map(Some)
-            .ok_or_else(|| Error::new("column '__op' holds something else than c, u, d, r and t"))
+        ops.map(Some).ok_or_else(|| Error::new("column '__op' holds something else than c, u, d, r and t"))
     }
 
     /// A view of the page by rows.
@@ -108,10 +93,7 @@ impl<'a> Page<'a> {
     /// # Errors
     /// If the host broke the contract and sent text that is not UTF-8.
     pub fn by_row(&self) -> Result<Rows<'a>> {
-        Ok(Rows {
-            columns: self.columns().collect::<Result<_>>()?,
-            rows: self.rows(),
-        })
+        Ok(Rows { columns: self.columns().collect::<Result<_>>()?, rows: self.rows() })
     }
 
     /// An output page that passes everything through, to be changed from there.
@@ -130,10 +112,7 @@ pub struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// The rows in order.
     pub fn iter(&self) -> impl Iterator<Item = Row<'_, 'a>> {
-        (0..self.rows).map(|index| Row {
-            columns: &self.columns,
-            index,
-        })
+        (0..self.rows).map(|index| Row { columns: &self.columns, index })
     }
 }
 
@@ -159,8 +138,6 @@ impl<'r, 'a> Row<'r, 'a> {
     /// Names and values in column order.
     pub fn values(&self) -> impl Iterator<Item = (&'a str, Value<'a>)> + use<'r, 'a> {
         let index = self.index;
-        self.columns
-            .iter()
-            .map(move |column| (column.name(), column.value(index)))
+        self.columns.iter().map(move |column| (column.name(), column.value(index)))
     }
 }

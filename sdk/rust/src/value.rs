@@ -89,20 +89,9 @@ impl<'a> Value<'a> {
     /// The text of a text, decimal, json or native value.
     pub fn as_str(&self) -> Option<&'a str> {
         match *self {
-            Self::Decimal(text) | Self::Text(text) | Self::Json(text) | Self::Native(text) => {
-                Some(text)
-            }
-            Self::Absent
-            | Self::Null
-            | Self::Boolean(_)
-            | Self::Int64(_)
-            | Self::Uint64(_)
-            | Self::Float32(_) => None,
-            Self::Float64(_)
-            | Self::Bytes(_)
-            | Self::Date(_)
-            | Self::Time(_)
-            | Self::Timestamp(_) => None,
+            Self::Decimal(text) | Self::Text(text) | Self::Json(text) | Self::Native(text) => Some(text),
+            Self::Absent | Self::Null | Self::Boolean(_) | Self::Int64(_) | Self::Uint64(_) | Self::Float32(_) => None,
+            Self::Float64(_) | Self::Bytes(_) | Self::Date(_) | Self::Time(_) | Self::Timestamp(_) => None,
             Self::Timestamptz(_) | Self::Interval(_) | Self::Uuid(_) => None,
         }
     }
@@ -147,12 +136,9 @@ pub(crate) fn layout(kind: Kind) -> Layout {
     match kind {
         Kind::Boolean => Layout::Bits,
         Kind::Float32 | Kind::Date => Layout::Fixed(4),
-        Kind::Int64
-        | Kind::Uint64
-        | Kind::Float64
-        | Kind::Time
-        | Kind::Timestamp
-        | Kind::Timestamptz => Layout::Fixed(8),
+        Kind::Int64 | Kind::Uint64 | Kind::Float64 | Kind::Time | Kind::Timestamp | Kind::Timestamptz => {
+            Layout::Fixed(8)
+        }
         Kind::Interval | Kind::Uuid => Layout::Fixed(16),
         Kind::Decimal | Kind::Text | Kind::Json | Kind::Native => Layout::Text,
         Kind::Bytes => Layout::Bytes,

@@ -34,10 +34,7 @@ impl Arguments {
             "name" => self.name = Some(text(input)?),
             "summary" => self.summary = Some(text(input)?),
             _ => {
-                return Err(syn::Error::new(
-                    key.span(),
-                    "expected `name`, `summary` or `nondeterministic`",
-                ));
+                return Err(syn::Error::new(key.span(), "expected `name`, `summary` or `nondeterministic`"));
             }
         }
         Ok(())

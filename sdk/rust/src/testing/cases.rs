@@ -17,19 +17,12 @@ use std::path::Path;
 pub fn run_cases<T: Transform>(folder: impl AsRef<Path>) {
     let mut count = 0;
     let folder = folder.as_ref();
-    let entries =
-        std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut paths: Vec<_> = entries
-        .map(|entry| entry.expect("a readable folder").path())
-        .collect();
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
     paths.sort();
-    for path in paths
-        .iter()
-        .filter(|path| path.extension().is_some_and(|ext| ext == "json"))
-    {
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|ext| ext == "json")) {
         let text = std::fs::read_to_string(path).expect("a readable file");
-        let json = serde_json::from_str(&text)
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let json = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         for case in cases(json) {
             check::<T>(path, &case);
             count += 1;
@@ -46,11 +39,7 @@ fn cases(json: Json) -> Vec<Json> {
 }
 
 fn check<T: Transform>(path: &Path, case: &Json) {
-    let at = format!(
-        "{}: {}",
-        path.display(),
-        case["case"].as_str().unwrap_or("?")
-    );
+    let at = format!("{}: {}", path.display(), case["case"].as_str().unwrap_or("?"));
     let got = seen(run::<T>(&case["config"], &case["page"]));
     let want = match case.get("error") {
         Some(error) => json!({ "error": error }),

@@ -30,16 +30,8 @@ pub fn run<T: Transform>(config: &Json, page: &Json) -> Result<Json> {
     let mut transform = component::open::<T>(&config.to_string())?;
     let page = page_from_json(page)?;
     let out = component::apply(&mut transform, &page)?;
-    let pages: Vec<Json> = out
-        .pages
-        .iter()
-        .map(|out| page_to_json(&resolve(&page, out)))
-        .collect();
-    let rejected: Vec<Json> = out
-        .rejected
-        .iter()
-        .map(|r| json!({ "row": r.row, "reason": r.reason }))
-        .collect();
+    let pages: Vec<Json> = out.pages.iter().map(|out| page_to_json(&resolve(&page, out))).collect();
+    let rejected: Vec<Json> = out.rejected.iter().map(|r| json!({ "row": r.row, "reason": r.reason })).collect();
     Ok(json!({ "pages": pages, "rejected": rejected }))
 }
 
@@ -61,20 +53,14 @@ fn resolve(input: &wire::Page, out: &wire::PageOut) -> wire::Page {
     let all: Vec<u32> = (0..input.rows).collect();
     let selection = out.selection.as_ref().map(|bytes| indices(bytes));
     let rows = selection.as_ref().unwrap_or(&all);
-    assert_eq!(
-        rows.len(),
-        out.rows as usize,
-        "`rows` and `selection` disagree"
-    );
+    assert_eq!(rows.len(), out.rows as usize, "`rows` and `selection` disagree");
     let columns = out.columns.iter().map(|column| match column {
         wire::ColumnOut::Buffers(column) => column.clone(),
         wire::ColumnOut::Input(kept) => take(input, kept, rows),
     });
     let renamed = |key: &String| {
         let kept = out.columns.iter().find_map(|column| match column {
-            wire::ColumnOut::Input(kept) if input.columns[kept.index as usize].name == *key => {
-                kept.name.clone()
-            }
+            wire::ColumnOut::Input(kept) if input.columns[kept.index as usize].name == *key => kept.name.clone(),
             wire::ColumnOut::Input(_) | wire::ColumnOut::Buffers(_) => None,
         });
         kept.unwrap_or_else(|| key.clone())
@@ -82,10 +68,7 @@ fn resolve(input: &wire::Page, out: &wire::PageOut) -> wire::Page {
     wire::Page {
         table: out.table.clone().unwrap_or_else(|| input.table.clone()),
         rows: out.rows,
-        key: out
-            .key
-            .clone()
-            .unwrap_or_else(|| input.key.iter().map(renamed).collect()),
+        key: out.key.clone().unwrap_or_else(|| input.key.iter().map(renamed).collect()),
         columns: columns.collect(),
     }
 }
@@ -95,17 +78,13 @@ fn take(input: &wire::Page, kept: &wire::Kept, rows: &[u32]) -> wire::Column {
     let view = crate::Column::new(from, input.rows as usize).expect("the input page is valid");
     let mut out = crate::ColumnBuilder::like(&view).named(kept.name.as_ref().unwrap_or(&from.name));
     for row in rows {
-        out.push(view.value(*row as usize))
-            .expect("it is of the same kind");
+        out.push(view.value(*row as usize)).expect("it is of the same kind");
     }
     out.finish()
 }
 
 fn indices(bytes: &[u8]) -> Vec<u32> {
-    bytes
-        .chunks_exact(4)
-        .map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-        .collect()
+    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 
 fn unreadable(what: &str, is: &Json) -> Error {

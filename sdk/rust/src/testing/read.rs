@@ -14,35 +14,19 @@ use serde_json::Value as Json;
 /// # Errors
 /// If the page is not written so; the message says where.
 pub fn page_from_json(page: &Json) -> Result<wire::Page> {
-    let table = page["table"]
-        .as_str()
-        .ok_or_else(|| unreadable("a table name", &page["table"]))?;
+    let table = page["table"].as_str().ok_or_else(|| unreadable("a table name", &page["table"]))?;
     let (schema, name) = match table.split_once('.') {
         Some((schema, name)) => (Some(schema.to_owned()), name),
         None => (None, table),
     };
-    let columns = list(&page["columns"])?
-        .iter()
-        .map(column)
-        .collect::<Result<Vec<_>>>()?;
+    let columns = list(&page["columns"])?.iter().map(column).collect::<Result<Vec<_>>>()?;
     let rows = columns.first().map_or(0, |(_, rows)| *rows);
     if let Some((column, has)) = columns.iter().find(|(_, has)| *has != rows) {
-        return Err(Error::new(format!(
-            "column '{}' has {has} values for {rows} rows",
-            column.name
-        )));
+        return Err(Error::new(format!("column '{}' has {has} values for {rows} rows", column.name)));
     }
     let key = page.get("key").map_or(Ok(Vec::new()), names)?;
-    let table = wire::TableId {
-        schema,
-        name: name.to_owned(),
-    };
-    Ok(wire::Page {
-        table,
-        rows: rows as u32,
-        key,
-        columns: columns.into_iter().map(|(column, _)| column).collect(),
-    })
+    let table = wire::TableId { schema, name: name.to_owned() };
+    Ok(wire::Page { table, rows: rows as u32, key, columns: columns.into_iter().map(|(column, _)| column).collect() })
 }
 
 fn list(json: &Json) -> Result<&Vec<Json>> {
@@ -50,10 +34,7 @@ fn list(json: &Json) -> Result<&Vec<Json>> {
 }
 
 fn names(json: &Json) -> Result<Vec<String>> {
-    list(json)?
-        .iter()
-        .map(|name| Ok(text(name)?.to_owned()))
-        .collect()
+    list(json)?.iter().map(|name| Ok(text(name)?.to_owned())).collect()
 }
 
 fn text(json: &Json) -> Result<&str> {
@@ -74,9 +55,7 @@ fn column(json: &Json) -> Result<(wire::Column, usize)> {
 }
 
 fn kind(name: &str) -> Result<Kind> {
-    let known = (0..=15)
-        .map(|at| ALL[at])
-        .find(|kind| kind_name(*kind) == name);
+    let known = (0..=15).map(|at| ALL[at]).find(|kind| kind_name(*kind) == name);
     known.ok_or_else(|| Error::new(format!("there is no kind '{name}'")))
 }
 
@@ -107,10 +86,7 @@ fn push(out: &mut ColumnBuilder, kind: Kind, json: &Json) -> Result<()> {
         (Kind::Boolean, Json::Bool(v)) => Value::Boolean(*v),
         (Kind::Boolean, _) => return Err(unreadable("true or false", json)),
         (Kind::Int64, _) => Value::Int64(int(json)?),
-        (Kind::Uint64, _) => Value::Uint64(
-            json.as_u64()
-                .ok_or_else(|| unreadable("an unsigned integer", json))?,
-        ),
+        (Kind::Uint64, _) => Value::Uint64(json.as_u64().ok_or_else(|| unreadable("an unsigned integer", json))?),
         (Kind::Float32, _) => Value::Float32(float(json)? as f32),
         (Kind::Float64, _) => Value::Float64(float(json)?),
         (Kind::Decimal, _) => Value::Decimal(text(json)?),
@@ -119,9 +95,7 @@ fn push(out: &mut ColumnBuilder, kind: Kind, json: &Json) -> Result<()> {
             bytes = hex(text(json)?)?;
             Value::Bytes(&bytes)
         }
-        (Kind::Date, _) => {
-            Value::Date(i32::try_from(int(json)?).map_err(|_| unreadable("days", json))?)
-        }
+        (Kind::Date, _) => Value::Date(i32::try_from(int(json)?).map_err(|_| unreadable("days", json))?),
         (Kind::Time, _) => Value::Time(int(json)?),
         (Kind::Timestamp, _) => Value::Timestamp(int(json)?),
         (Kind::Timestamptz, _) => Value::Timestamptz(int(json)?),
@@ -151,23 +125,13 @@ fn interval(json: &Json) -> Result<Interval> {
     let parts = list(json)?.iter().map(int).collect::<Result<Vec<_>>>()?;
     let small = |part: i64| i32::try_from(part).map_err(|_| unreadable("a smaller number", json));
     match parts[..] {
-        [months, days, microseconds] => Ok(Interval {
-            months: small(months)?,
-            days: small(days)?,
-            microseconds,
-        }),
+        [months, days, microseconds] => Ok(Interval { months: small(months)?, days: small(days)?, microseconds }),
         _ => Err(unreadable("[months, days, microseconds]", json)),
     }
 }
 
 fn hex(text: &str) -> Result<Vec<u8>> {
-    let digit = |at: usize| {
-        text.get(at..at + 2)
-            .and_then(|pair| u8::from_str_radix(pair, 16).ok())
-    };
-    let bytes = (0..text.len())
-        .step_by(2)
-        .map(digit)
-        .collect::<Option<Vec<u8>>>();
+    let digit = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+    let bytes = (0..text.len()).step_by(2).map(digit).collect::<Option<Vec<u8>>>();
     bytes.ok_or_else(|| Error::new("expected hex digits in pairs"))
 }

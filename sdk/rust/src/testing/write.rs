@@ -14,19 +14,14 @@ pub fn page_to_json(page: &wire::Page) -> Json {
         Some(schema) => format!("{schema}.{}", page.table.name),
         None => page.table.name.clone(),
     };
-    let columns: Vec<Json> = page
-        .columns
-        .iter()
-        .map(|column| self::column(column, page.rows as usize))
-        .collect();
+    let columns: Vec<Json> = page.columns.iter().map(|column| self::column(column, page.rows as usize)).collect();
     json!({ "table": table, "key": page.key, "columns": columns })
 }
 
 fn column(wire: &wire::Column, rows: usize) -> Json {
     let column = Column::new(wire, rows).expect("text columns are UTF-8");
     let values: Vec<Json> = column.values().map(value).collect();
-    let mut out =
-        json!({ "name": column.name(), "kind": kind_name(column.kind()), "values": values });
+    let mut out = json!({ "name": column.name(), "kind": kind_name(column.kind()), "values": values });
     if let Some(native) = column.native() {
         out["native"] = native.into();
     }
@@ -60,10 +55,8 @@ fn float(v: f64) -> Json {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
