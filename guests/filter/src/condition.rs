@@ -10,14 +10,9 @@ use std::cmp::Ordering;
 /// A condition as configured.
 #[derive(Debug)]
 pub(crate) enum Test {
-    Null {
-        wanted: bool,
-    },
+    Null { wanted: bool },
     Compare(Order, Operand),
-    OneOf {
-        operands: Vec<Operand>,
-        wanted: bool,
-    },
+    OneOf { operands: Vec<Operand>, wanted: bool },
     Text(TextTest),
 }
 
@@ -39,11 +34,7 @@ pub(crate) enum TextTest {
 
 impl Test {
     pub(crate) fn new(op: Comparison, value: Option<Json>) -> Result<Self> {
-        let order = |less, equal, greater| Order {
-            less,
-            equal,
-            greater,
-        };
+        let order = |less, equal, greater| Order { less, equal, greater };
         Ok(match op {
             Comparison::IsNull => null(value, true)?,
             Comparison::NotNull => null(value, false)?,
@@ -53,14 +44,8 @@ impl Test {
             Comparison::Le => Self::Compare(order(true, true, false), one(value)?),
             Comparison::Gt => Self::Compare(order(false, false, true), one(value)?),
             Comparison::Ge => Self::Compare(order(false, true, true), one(value)?),
-            Comparison::In => Self::OneOf {
-                operands: many(value)?,
-                wanted: true,
-            },
-            Comparison::NotIn => Self::OneOf {
-                operands: many(value)?,
-                wanted: false,
-            },
+            Comparison::In => Self::OneOf { operands: many(value)?, wanted: true },
+            Comparison::NotIn => Self::OneOf { operands: many(value)?, wanted: false },
             Comparison::Contains => Self::Text(TextTest::Contains(text(value)?)),
             Comparison::StartsWith => Self::Text(TextTest::StartsWith(text(value)?)),
             Comparison::EndsWith => Self::Text(TextTest::EndsWith(text(value)?)),
@@ -79,23 +64,12 @@ impl Test {
                 BoundTest::Compare(*order, operand.bind(column)?)
             }
             Self::OneOf { operands, wanted } => {
-                let bound = operands
-                    .iter()
-                    .map(|operand| operand.bind(column))
-                    .collect::<Result<_>>()?;
-                BoundTest::OneOf {
-                    operands: bound,
-                    wanted: *wanted,
-                }
+                let bound = operands.iter().map(|operand| operand.bind(column)).collect::<Result<_>>()?;
+                BoundTest::OneOf { operands: bound, wanted: *wanted }
             }
             Self::Text(test) => match column.kind() {
                 Kind::Text | Kind::Json | Kind::Native => BoundTest::Text(test),
-                Kind::Boolean
-                | Kind::Int64
-                | Kind::Uint64
-                | Kind::Float32
-                | Kind::Float64
-                | Kind::Decimal => {
+                Kind::Boolean | Kind::Int64 | Kind::Uint64 | Kind::Float32 | Kind::Float64 | Kind::Decimal => {
                     return Err(no_text(column));
                 }
                 Kind::Bytes | Kind::Date | Kind::Time | Kind::Timestamp | Kind::Timestamptz => {
@@ -109,9 +83,7 @@ impl Test {
 
 fn no_text(column: &Column<'_>) -> Error {
     let (name, kind) = (column.name(), kind_name(column.kind()));
-    Error::new(format!(
-        "column '{name}' is {kind}: contains, starts_with, ends_with and matches need text"
-    ))
+    Error::new(format!("column '{name}' is {kind}: contains, starts_with, ends_with and matches need text"))
 }
 
 /// Kinds without an order that means something can only be tested for equality.
@@ -119,37 +91,19 @@ fn check_ordered(column: &Column<'_>) -> Result<()> {
     match column.kind() {
         Kind::Boolean | Kind::Json | Kind::Native => {
             let (name, kind) = (column.name(), kind_name(column.kind()));
-            Err(Error::new(format!(
-                "column '{name}' is {kind}: it has no order; use eq, ne, in or not_in"
-            )))
+            Err(Error::new(format!("column '{name}' is {kind}: it has no order; use eq, ne, in or not_in")))
         }
-        Kind::Int64
-        | Kind::Uint64
-        | Kind::Float32
-        | Kind::Float64
-        | Kind::Decimal
-        | Kind::Text
-        | Kind::Bytes => Ok(()),
-        Kind::Date
-        | Kind::Time
-        | Kind::Timestamp
-        | Kind::Timestamptz
-        | Kind::Interval
-        | Kind::Uuid => Ok(()),
+        Kind::Int64 | Kind::Uint64 | Kind::Float32 | Kind::Float64 | Kind::Decimal | Kind::Text | Kind::Bytes => Ok(()),
+        Kind::Date | Kind::Time | Kind::Timestamp | Kind::Timestamptz | Kind::Interval | Kind::Uuid => Ok(()),
     }
 }
 
 /// A condition bound to a column.
 #[derive(Debug)]
 pub(crate) enum BoundTest<'t> {
-    Null {
-        wanted: bool,
-    },
+    Null { wanted: bool },
     Compare(Order, Bound<'t>),
-    OneOf {
-        operands: Vec<Bound<'t>>,
-        wanted: bool,
-    },
+    OneOf { operands: Vec<Bound<'t>>, wanted: bool },
     Text(&'t TextTest),
 }
 
@@ -208,14 +162,10 @@ fn one(value: Option<Json>) -> Result<Operand> {
 
 fn many(value: Option<Json>) -> Result<Vec<Operand>> {
     match required(value)? {
-        Json::Array(values) if values.is_empty() => {
-            Err(Error::config("value", "the list is empty"))
+        Json::Array(values) if values.is_empty() => Err(Error::config("value", "the list is empty")),
+        Json::Array(values) => {
+            values.iter().enumerate().map(|(at, value)| Operand::new(value, &format!("value[{at}]"))).collect()
         }
-        Json::Array(values) => values
-            .iter()
-            .enumerate()
-            .map(|(at, value)| Operand::new(value, &format!("value[{at}]")))
-            .collect(),
         _ => Err(Error::config("value", "in and not_in need a list")),
     }
 }
@@ -228,20 +178,13 @@ fn text(value: Option<Json>) -> Result<String> {
 }
 
 fn regex(pattern: &str) -> Result<Regex> {
-    Regex::new(pattern)
-        .map_err(|error| Error::config("value", format!("is no regular expression: {error}")))
+    Regex::new(pattern).map_err(|error| Error::config("value", format!("is no regular expression: {error}")))
 }
 
 fn required(value: Option<Json>) -> Result<Json> {
     match value {
-        None => Err(Error::config(
-            "value",
-            "is missing: this op compares with a value",
-        )),
-        Some(Json::Null) => Err(Error::config(
-            "value",
-            "is null, which nothing equals; use op is_null or not_null",
-        )),
+        None => Err(Error::config("value", "is missing: this op compares with a value")),
+        Some(Json::Null) => Err(Error::config("value", "is null, which nothing equals; use op is_null or not_null")),
         Some(value) => Ok(value),
     }
 }

@@ -37,16 +37,9 @@ impl<'a> Decimal<'a> {
         if whole.len() + fraction.len() == 0 || !all_digits(whole) || !all_digits(fraction) {
             return None;
         }
-        let (whole, fraction) = (
-            whole.trim_start_matches('0'),
-            fraction.trim_end_matches('0'),
-        );
+        let (whole, fraction) = (whole.trim_start_matches('0'), fraction.trim_end_matches('0'));
         let negative = negative && whole.len() + fraction.len() > 0;
-        Some(Self::Finite {
-            negative,
-            whole,
-            fraction,
-        })
+        Some(Self::Finite { negative, whole, fraction })
     }
 
     /// The greatest integer not above it, and whether it has a fraction. What no 64-bit integer reaches is cut.
@@ -54,24 +47,13 @@ impl<'a> Decimal<'a> {
         let (negative, whole, fraction) = match self {
             Self::NegativeInfinity => return (i128::MIN, false),
             Self::Infinity | Self::NaN => return (i128::MAX, false),
-            Self::Finite {
-                negative,
-                whole,
-                fraction,
-            } => (negative, whole, fraction),
+            Self::Finite { negative, whole, fraction } => (negative, whole, fraction),
         };
-        let digits = if whole.is_empty() {
-            Ok(0)
-        } else {
-            whole.parse::<i128>()
-        };
+        let digits = if whole.is_empty() { Ok(0) } else { whole.parse::<i128>() };
         match (digits, negative) {
             (Err(_), true) => (i128::MIN, false),
             (Err(_), false) => (i128::MAX, false),
-            (Ok(value), true) => (
-                -value - i128::from(!fraction.is_empty()),
-                !fraction.is_empty(),
-            ),
+            (Ok(value), true) => (-value - i128::from(!fraction.is_empty()), !fraction.is_empty()),
             (Ok(value), false) => (value, !fraction.is_empty()),
         }
     }
@@ -88,28 +70,12 @@ impl<'a> Decimal<'a> {
 
 impl Ord for Decimal<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        let (
-            Self::Finite {
-                negative,
-                whole,
-                fraction,
-            },
-            Self::Finite {
-                negative: n,
-                whole: w,
-                fraction: f,
-            },
-        ) = (self, other)
+        let (Self::Finite { negative, whole, fraction }, Self::Finite { negative: n, whole: w, fraction: f }) =
+            (self, other)
         else {
             return self.rank().cmp(&other.rank());
         };
-        let size = || {
-            whole
-                .len()
-                .cmp(&w.len())
-                .then_with(|| whole.cmp(w))
-                .then_with(|| fraction.cmp(f))
-        };
+        let size = || whole.len().cmp(&w.len()).then_with(|| whole.cmp(w)).then_with(|| fraction.cmp(f));
         match (negative, n) {
             (true, false) => Ordering::Less,
             (false, true) => Ordering::Greater,
@@ -151,28 +117,17 @@ fn written_out(digits: &str, exponent: i32) -> Option<String> {
     if exponent.abs() > MAX_EXPONENT {
         return None;
     }
-    let Decimal::Finite {
-        negative,
-        whole,
-        fraction,
-    } = Decimal::parse(digits)?
-    else {
+    let Decimal::Finite { negative, whole, fraction } = Decimal::parse(digits)? else {
         return None;
     };
     let all = format!("{whole}{fraction}");
     let point = whole.len() as i32 + exponent;
     let sign = if negative { "-" } else { "" };
-    let (len, zeros) = (all.len() as i32, |count: i32| {
-        "0".repeat(count.max(0) as usize)
-    });
+    let (len, zeros) = (all.len() as i32, |count: i32| "0".repeat(count.max(0) as usize));
     Some(match point {
         point if point <= 0 => format!("{sign}0.{}{all}", zeros(-point)),
         point if point >= len => format!("{sign}{all}{}", zeros(point - len)),
-        point => format!(
-            "{sign}{}.{}",
-            &all[..point as usize],
-            &all[point as usize..]
-        ),
+        point => format!("{sign}{}.{}", &all[..point as usize], &all[point as usize..]),
     })
 }
 
@@ -206,52 +161,27 @@ mod tests {
         ];
         for (i, a) in ascending.iter().enumerate() {
             for (j, b) in ascending.iter().enumerate() {
-                assert_eq!(
-                    Decimal::parse(a).unwrap().cmp(&Decimal::parse(b).unwrap()),
-                    i.cmp(&j),
-                    "{a} {b}"
-                );
+                assert_eq!(Decimal::parse(a).unwrap().cmp(&Decimal::parse(b).unwrap()), i.cmp(&j), "{a} {b}");
             }
         }
     }
 
     #[test]
     fn writing_does_not_matter() {
-        for (a, b) in [
-            ("0", "-0.00"),
-            ("1", "+01.0"),
-            ("0.5", ".5"),
-            ("7", "7."),
-            ("NaN", "NaN"),
-        ] {
-            assert_eq!(
-                Decimal::parse(a).unwrap().cmp(&Decimal::parse(b).unwrap()),
-                Ordering::Equal,
-                "{a} {b}"
-            );
+        for (a, b) in [("0", "-0.00"), ("1", "+01.0"), ("0.5", ".5"), ("7", "7."), ("NaN", "NaN")] {
+            assert_eq!(Decimal::parse(a).unwrap().cmp(&Decimal::parse(b).unwrap()), Ordering::Equal, "{a} {b}");
         }
-        for bad in [
-            "", "-", ".", "1.2.3", "1e5", "x", "--1", "0x1", "infinity", " 1",
-        ] {
+        for bad in ["", "-", ".", "1.2.3", "1e5", "x", "--1", "0x1", "infinity", " 1"] {
             assert!(Decimal::parse(bad).is_none(), "{bad}");
         }
     }
 
     #[test]
     fn exponents_of_the_configuration_are_written_out() {
-        let cases = [
-            ("1e3", "1000"),
-            ("1.5e1", "15"),
-            ("1.25e1", "12.5"),
-            ("-2.5E-3", "-0.0025"),
-            ("0e9", "0000000000"),
-        ];
+        let cases =
+            [("1e3", "1000"), ("1.5e1", "15"), ("1.25e1", "12.5"), ("-2.5E-3", "-0.0025"), ("0e9", "0000000000")];
         for (from, to) in cases {
-            assert_eq!(
-                DecimalText::new(from).unwrap().as_decimal(),
-                Decimal::parse(to).unwrap(),
-                "{from}"
-            );
+            assert_eq!(DecimalText::new(from).unwrap().as_decimal(), Decimal::parse(to).unwrap(), "{from}");
         }
         assert!(DecimalText::new("1e999999999").is_none());
         assert!(DecimalText::new("1e").is_none());
@@ -269,13 +199,7 @@ mod tests {
         for (text, floor) in cases {
             assert_eq!(Decimal::parse(text).unwrap().floor(), floor, "{text}");
         }
-        assert_eq!(
-            Decimal::parse(&"9".repeat(60)).unwrap().floor(),
-            (i128::MAX, false)
-        );
-        assert_eq!(
-            Decimal::parse("-Infinity").unwrap().floor(),
-            (i128::MIN, false)
-        );
+        assert_eq!(Decimal::parse(&"9".repeat(60)).unwrap().floor(), (i128::MAX, false));
+        assert_eq!(Decimal::parse("-Infinity").unwrap().floor(), (i128::MIN, false));
     }
 }

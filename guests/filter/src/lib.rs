@@ -12,10 +12,7 @@ mod temporal;
 
 use condition::Test;
 pub use config::{Absent, Comparison, Config, Missing};
-use faucet_sdk::{
-    Column, ColumnBuilder, OP_COLUMN, Op, Output, Page, PageOut, Result, Transform, Value,
-    transform,
-};
+use faucet_sdk::{Column, ColumnBuilder, OP_COLUMN, Op, Output, Page, PageOut, Result, Transform, Value, transform};
 
 /// The transform: which field must meet what.
 #[derive(Debug)]
@@ -41,12 +38,7 @@ impl Transform for Filter {
 
     fn open(config: Config) -> Result<Self> {
         let test = Test::new(config.op, config.value)?;
-        Ok(Self {
-            field: config.field,
-            test,
-            on_absent: config.on_absent,
-            on_missing: config.on_missing,
-        })
+        Ok(Self { field: config.field, test, on_absent: config.on_absent, on_missing: config.on_missing })
     }
 
     fn apply<'a>(&mut self, page: Page<'a>) -> Result<Output<'a>> {
@@ -102,9 +94,7 @@ impl Filter {
         let mut out = Output::from(out);
         for (row, verdict) in verdicts.iter().enumerate() {
             match verdict {
-                Verdict::Reject(reason) => {
-                    out.reject(row, format!("filter on '{}': {reason}", self.field))
-                }
+                Verdict::Reject(reason) => out.reject(row, format!("filter on '{}': {reason}", self.field)),
                 Verdict::Keep | Verdict::Drop | Verdict::Delete => {}
             }
         }
@@ -126,11 +116,7 @@ fn delete_rows(page: &Page<'_>, verdicts: &[Verdict], out: &mut PageOut<'_>) -> 
         };
         let mut changed = ColumnBuilder::like(&column);
         for (value, verdict) in column.values().zip(verdicts) {
-            changed.push(if *verdict == Verdict::Delete {
-                marker
-            } else {
-                value
-            })?;
+            changed.push(if *verdict == Verdict::Delete { marker } else { value })?;
         }
         out.set(changed)?;
     }

@@ -49,10 +49,7 @@ impl Operand {
     pub(crate) fn bind(&self, column: &Column<'_>) -> Result<Bound<'_>> {
         self.bound(column.kind()).ok_or_else(|| {
             let (name, kind) = (column.name(), kind_name(column.kind()));
-            Error::new(format!(
-                "column '{name}' is {kind}, and `value` is not {}",
-                expected(column.kind())
-            ))
+            Error::new(format!("column '{name}' is {kind}, and `value` is not {}", expected(column.kind())))
         })
     }
 
@@ -72,13 +69,8 @@ impl Operand {
             (Kind::Time, Self::Text(text)) => Bound::Moment(temporal::time(text)?),
             (Kind::Timestamp, Self::Text(text)) => Bound::Moment(temporal::timestamp(text)?),
             (Kind::Timestamptz, Self::Text(text)) => Bound::Moment(temporal::timestamptz(text)?),
-            (Kind::Uuid, Self::Text(text)) => {
-                Bound::Uuid(hex(&text.replace('-', ""))?.try_into().ok()?)
-            }
-            (
-                Kind::Boolean | Kind::Text | Kind::Json | Kind::Native | Kind::Bytes | Kind::Uuid,
-                _,
-            ) => return None,
+            (Kind::Uuid, Self::Text(text)) => Bound::Uuid(hex(&text.replace('-', ""))?.try_into().ok()?),
+            (Kind::Boolean | Kind::Text | Kind::Json | Kind::Native | Kind::Bytes | Kind::Uuid, _) => return None,
             (Kind::Date | Kind::Time | Kind::Timestamp | Kind::Timestamptz | Kind::Interval, _) => {
                 return None;
             }
@@ -107,18 +99,13 @@ fn expected(kind: Kind) -> &'static str {
         Kind::Time => "a time like \"13:05:00\"",
         Kind::Timestamp => "a date and time like \"2024-02-29 13:05:00\"",
         Kind::Timestamptz => "a date and time with a zone like \"2024-02-29T13:05:00Z\"",
-        Kind::Interval => {
-            "comparable with it: intervals have no single order; use is_null or not_null"
-        }
+        Kind::Interval => "comparable with it: intervals have no single order; use is_null or not_null",
         Kind::Uuid => "a UUID",
     }
 }
 
 fn hex(text: &str) -> Option<Vec<u8>> {
-    let digit = |at: usize| {
-        text.get(at..at + 2)
-            .and_then(|pair| u8::from_str_radix(pair, 16).ok())
-    };
+    let digit = |at: usize| text.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
     (0..text.len()).step_by(2).map(digit).collect()
 }
 
@@ -127,26 +114,19 @@ impl Bound<'_> {
     pub(crate) fn order_of(&self, value: Value<'_>) -> Result<Ordering, &'static str> {
         let ordering = match (self, value) {
             (Self::Boolean(other), Value::Boolean(value)) => value.cmp(other),
-            (Self::Integer { floor, fraction }, Value::Int64(value)) => {
-                integer(value.into(), *floor, *fraction)
+            (Self::Integer { floor, fraction }, Value::Int64(value)) => integer(value.into(), *floor, *fraction),
+            (Self::Integer { floor, fraction }, Value::Uint64(value)) => integer(value.into(), *floor, *fraction),
+            (Self::Decimal(other), Value::Decimal(value)) => {
+                Decimal::parse(value).ok_or("the value is no decimal number")?.cmp(&other.as_decimal())
             }
-            (Self::Integer { floor, fraction }, Value::Uint64(value)) => {
-                integer(value.into(), *floor, *fraction)
-            }
-            (Self::Decimal(other), Value::Decimal(value)) => Decimal::parse(value)
-                .ok_or("the value is no decimal number")?
-                .cmp(&other.as_decimal()),
             (Self::Single(other), Value::Float32(value)) => float(value.into(), (*other).into()),
             (Self::Double(other), Value::Float64(value)) => float(value, *other),
-            (Self::Text(other), Value::Text(value) | Value::Json(value) | Value::Native(value)) => {
-                value.cmp(other)
-            }
+            (Self::Text(other), Value::Text(value) | Value::Json(value) | Value::Native(value)) => value.cmp(other),
             (Self::Bytes(other), Value::Bytes(value)) => value.cmp(other),
             (Self::Moment(other), Value::Date(value)) => days(value).cmp(other),
-            (
-                Self::Moment(other),
-                Value::Time(value) | Value::Timestamp(value) | Value::Timestamptz(value),
-            ) => value.cmp(other),
+            (Self::Moment(other), Value::Time(value) | Value::Timestamp(value) | Value::Timestamptz(value)) => {
+                value.cmp(other)
+            }
             (Self::Uuid(other), Value::Uuid(value)) => value.cmp(other),
             _ => return Err("the value is of another kind than its column"),
         };
@@ -164,16 +144,10 @@ fn days(value: i32) -> i64 {
 }
 
 fn integer(value: i128, floor: i128, fraction: bool) -> Ordering {
-    value.cmp(&floor).then(if fraction {
-        Ordering::Less
-    } else {
-        Ordering::Equal
-    })
+    value.cmp(&floor).then(if fraction { Ordering::Less } else { Ordering::Equal })
 }
 
 /// PostgreSQL's order: NaN equals NaN and is greater than any other; -0 equals 0.
 fn float(value: f64, other: f64) -> Ordering {
-    value
-        .partial_cmp(&other)
-        .unwrap_or_else(|| value.is_nan().cmp(&other.is_nan()))
+    value.partial_cmp(&other).unwrap_or_else(|| value.is_nan().cmp(&other.is_nan()))
 }

@@ -105,10 +105,7 @@ impl Config {
         let mut seen = Vec::new();
         for (name, rule) in self.columns.0 {
             if seen.iter().any(|(other, _)| *other == name) {
-                return Err(Error::config(
-                    "columns",
-                    format!("names column '{name}' twice"),
-                ));
+                return Err(Error::config("columns", format!("names column '{name}' twice")));
             }
             let method = rule.resolve(&shared, &format!("columns.{name}"))?;
             seen.push((name, method));
@@ -122,26 +119,15 @@ impl Rule {
         let method = self.method.or(shared.method).unwrap_or(MethodName::Redact);
         self.refuse_foreign(method, path)?;
         Ok(match method {
-            MethodName::Hash => Method::Hash(Hash::new(
-                self.salt.or_else(|| shared.salt.clone()).as_deref(),
-            )),
-            MethodName::Redact => Method::Redact(
-                self.text
-                    .or_else(|| shared.text.clone())
-                    .unwrap_or_else(|| "***".to_owned()),
-            ),
+            MethodName::Hash => Method::Hash(Hash::new(self.salt.or_else(|| shared.salt.clone()).as_deref())),
+            MethodName::Redact => {
+                Method::Redact(self.text.or_else(|| shared.text.clone()).unwrap_or_else(|| "***".to_owned()))
+            }
             MethodName::Partial => {
                 let domain = self.keep_domain.or(shared.keep_domain).unwrap_or(false);
-                let last =
-                    self.keep_last
-                        .or(shared.keep_last)
-                        .unwrap_or(if domain { 0 } else { 4 });
+                let last = self.keep_last.or(shared.keep_last).unwrap_or(if domain { 0 } else { 4 });
                 let first = self.keep_first.or(shared.keep_first).unwrap_or(0);
-                Method::Partial(Partial {
-                    first: first as usize,
-                    last: last as usize,
-                    domain,
-                })
+                Method::Partial(Partial { first: first as usize, last: last as usize, domain })
             }
         })
     }
@@ -153,19 +139,11 @@ impl Rule {
             ("text", self.text.is_some(), MethodName::Redact),
             ("keep_first", self.keep_first.is_some(), MethodName::Partial),
             ("keep_last", self.keep_last.is_some(), MethodName::Partial),
-            (
-                "keep_domain",
-                self.keep_domain.is_some(),
-                MethodName::Partial,
-            ),
+            ("keep_domain", self.keep_domain.is_some(), MethodName::Partial),
         ];
         for (name, given, owner) in settings {
             if given && owner != method {
-                let message = format!(
-                    "belongs to method {}, and this column has {}",
-                    owner.name(),
-                    method.name()
-                );
+                let message = format!("belongs to method {}, and this column has {}", owner.name(), method.name());
                 return Err(Error::config(format!("{path}.{name}"), message));
             }
         }

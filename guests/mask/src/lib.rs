@@ -24,10 +24,7 @@ impl Transform for Mask {
 
     fn open(config: Config) -> Result<Self> {
         let on_missing = config.on_missing;
-        Ok(Self {
-            columns: config.resolve()?,
-            on_missing,
-        })
+        Ok(Self { columns: config.resolve()?, on_missing })
     }
 
     fn apply<'a>(&mut self, page: Page<'a>) -> Result<Output<'a>> {
@@ -56,9 +53,7 @@ fn check(page: &Page<'_>, column: &Column<'_>, method: &Method) -> Result<()> {
     let (name, kind) = (column.name(), column.kind());
     if !matches!(kind, Kind::Text | Kind::Native) {
         let kind = kind_name(kind);
-        return Err(Error::new(format!(
-            "column '{name}' is {kind}: only text can be masked; cast it to text before"
-        )));
+        return Err(Error::new(format!("column '{name}' is {kind}: only text can be masked; cast it to text before")));
     }
     if page.is_key(name) && !method.keeps_distinct() {
         return Err(Error::new(format!(

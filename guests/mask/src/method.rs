@@ -57,11 +57,7 @@ pub(crate) struct Partial {
 
 impl Partial {
     fn write(self, value: &str, to: &mut String) {
-        let at = if self.domain {
-            value.rfind('@').unwrap_or(value.len())
-        } else {
-            value.len()
-        };
+        let at = if self.domain { value.rfind('@').unwrap_or(value.len()) } else { value.len() };
         let (hidden, shown) = value.split_at(at);
         self.hide(hidden, to);
         to.push_str(shown);
@@ -69,11 +65,7 @@ impl Partial {
 
     /// A text too short to keep anything back is hidden whole.
     fn hide(self, text: &str, to: &mut String) {
-        let count = if text.is_ascii() {
-            text.len()
-        } else {
-            text.chars().count()
-        };
+        let count = if text.is_ascii() { text.len() } else { text.chars().count() };
         let kept = self.first.saturating_add(self.last);
         if count <= kept {
             return stars(count, to);
@@ -89,9 +81,7 @@ fn byte_at(text: &str, at: usize) -> usize {
     if text.is_ascii() {
         return at;
     }
-    text.char_indices()
-        .nth(at)
-        .map_or(text.len(), |(byte, _)| byte)
+    text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte)
 }
 
 fn stars(count: usize, to: &mut String) {

@@ -20,11 +20,7 @@ fn a_wrong_configuration_says_where_and_what() {
         (json!({}), "", "missing field `columns`"),
         (json!({ "columns": [] }), "columns", "names no column"),
         (json!({ "columns": {} }), "columns", "names no column"),
-        (
-            json!({ "columns": ["a", "a"] }),
-            "columns",
-            "names column 'a' twice",
-        ),
+        (json!({ "columns": ["a", "a"] }), "columns", "names column 'a' twice"),
         (
             json!({ "columns": 3 }),
             "columns",
@@ -42,19 +38,10 @@ fn a_wrong_configuration_says_where_and_what() {
         ),
     ];
     for (config, path, message) in cases {
-        assert_eq!(
-            problems(config.clone()),
-            [(path.to_owned(), message.to_owned())],
-            "{config}"
-        );
+        assert_eq!(problems(config.clone()), [(path.to_owned(), message.to_owned())], "{config}");
     }
     let unknown = problems(json!({ "columns": ["a"], "metod": "hash" }));
-    assert!(
-        unknown[0]
-            .1
-            .starts_with("unknown field `metod`, expected one of"),
-        "{unknown:?}"
-    );
+    assert!(unknown[0].1.starts_with("unknown field `metod`, expected one of"), "{unknown:?}");
 }
 
 #[test]
@@ -62,18 +49,12 @@ fn no_error_shows_a_value_or_the_salt() {
     let page = json!({ "table": "t", "columns": [{ "name": "n", "kind": "int64", "values": [987_654_321] }] });
     let config = json!({ "columns": ["n"], "method": "hash", "salt": "pepper" });
     let error = run::<Mask>(&config, &page).unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "column 'n' is int64: only text can be masked; cast it to text before"
-    );
+    assert_eq!(error, "column 'n' is int64: only text can be masked; cast it to text before");
 }
 
 #[test]
 fn the_schema_refuses_unknown_keys_and_names_the_methods() {
     let schema = config_schema::<Mask>();
     assert_eq!(schema["additionalProperties"], json!(false));
-    assert!(
-        schema.to_string().contains("hash") && schema.to_string().contains("partial"),
-        "{schema}"
-    );
+    assert!(schema.to_string().contains("hash") && schema.to_string().contains("partial"), "{schema}");
 }
