@@ -17,7 +17,10 @@
 mod arrow;
 mod build;
 mod column;
+mod envelope;
+pub mod json;
 mod page;
+mod parse;
 mod position;
 mod raw;
 mod schema;
@@ -27,7 +30,13 @@ mod value;
 pub use arrow::UnsupportedType;
 pub use build::{ColumnBuilder, PageBuilder};
 pub use column::{Column, Values};
+pub use envelope::Envelope;
+pub use json::JsonRows;
 pub use page::{Before, Change, Move, Op, Page, RowView};
+pub use parse::{
+    NotOfKind, parse_bool, parse_bytes_hex, parse_date, parse_interval, parse_time, parse_timestamp, parse_timestamptz,
+    parse_uuid,
+};
 pub use position::{Position, Positions};
 pub use raw::{RawColumn, RawError, RawParts};
 pub use schema::{Field, Kind, Schema, TableId};

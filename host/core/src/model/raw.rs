@@ -301,6 +301,6 @@ fn check_grammar(kind: Kind, text: &StringArray) -> Result<(), RawError> {
     }
 }
 
-fn is_json(text: &str) -> bool {
+pub(super) fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
