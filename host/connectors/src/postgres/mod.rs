@@ -1,0 +1,4 @@
+//! PostgreSQL: query source, change stream and sink.
+
+pub mod decode;
+pub mod types;

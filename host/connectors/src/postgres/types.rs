@@ -1,0 +1,360 @@
+//! PostgreSQL's types: the kind, the native name and the binary form behind a type OID and its modifier.
+//!
+//! Types are told apart by OID, never by name: two schemas may each have a type of one name. What is built in is known
+//! here without asking the server; everything else takes one catalog query per set of new types, and its answer is kept.
+//!
+//! A domain has the kind of the type under it. A type without a kind here is [`Kind::Native`]: its exact text travels
+//! beside its name. Names are those of `format_type`, and a type outside `pg_catalog` always carries its schema, so that
+//! the name means the same whatever the search path.
+//!
+//! Sources: the PostgreSQL manual, "System Catalogs: pg_type"; modifiers as the types' `typmodout` functions read them.
+
+use faucet_core::error::{Blame, Code, Error, Result, Retry};
+use faucet_core::model::{Field, Kind};
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use tokio_postgres::Client;
+use tokio_postgres::types::{Kind as Shape, Type};
+
+/// How a value of a type looks in PostgreSQL's binary format, where that form is decoded here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wire {
+    /// One byte, 0 or 1.
+    Bool,
+    /// Two bytes, signed.
+    Int2,
+    /// Four bytes, signed.
+    Int4,
+    /// Eight bytes, signed.
+    Int8,
+    /// Four bytes, unsigned.
+    Oid,
+    /// IEEE 754, four bytes.
+    Float4,
+    /// IEEE 754, eight bytes.
+    Float8,
+    /// Base-10000 digits with weight, sign and display scale.
+    Numeric,
+    /// The text itself.
+    Text,
+    /// One byte; zero stands for the empty string.
+    Char,
+    /// The bytes themselves.
+    Bytea,
+    /// Days since 2000-01-01.
+    Date,
+    /// Microseconds since midnight.
+    Time,
+    /// Microseconds since 2000-01-01.
+    Timestamp,
+    /// Microseconds, days, months.
+    Interval,
+    /// 16 bytes.
+    Uuid,
+    /// A version byte, then the text.
+    Jsonb,
+}
+
+/// The catalog could not be asked about a type.
+pub static CATALOG_FAILED: Code = Code {
+    id: "postgres.catalog_failed",
+    blame: Blame::Source,
+    retry: Retry::Backoff,
+    title: "the catalog could not be read",
+    help: "faucet asks pg_type about types that are not built in. The query failed, most often because the connection \
+           was lost; the cause below has the server's words.",
+};
+
+/// The codes raised by this module.
+pub static CODES: &[&Code] = &[&CATALOG_FAILED];
+
+fn catalog_failed(cause: tokio_postgres::Error) -> Error {
+    Error::new(&CATALOG_FAILED, "asking the catalog about the columns' types failed").caused_by(cause)
+}
+
+/// The modifier of a type that has none.
+pub const NO_MODIFIER: i32 = -1;
+
+/// A type as one column uses it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ColumnType {
+    /// The OID under all domains.
+    pub base: u32,
+    /// How its values are represented.
+    pub kind: Kind,
+    /// Its binary form; `None` when it is read as text only.
+    pub wire: Option<Wire>,
+    /// Its name as `format_type` spells it, with schema (outside `pg_catalog`) and modifier.
+    pub name: Arc<str>,
+    /// Whether a cast to text gives something else than the type's own output does, as with `inet`.
+    pub cast_differs: bool,
+}
+
+impl ColumnType {
+    /// The model's field for a column called `name` of this type.
+    pub fn field(&self, name: &str) -> Field {
+        Field::new(name, self.kind).native(format!("postgres:{}", self.name))
+    }
+}
+
+/// The types met so far, each with its modifier (`-1` for none).
+#[derive(Debug, Clone, Default)]
+pub struct Types {
+    known: HashMap<(u32, i32), ColumnType>,
+}
+
+impl Types {
+    /// Which of these (OID, modifier) pairs need [`Types::load`] first.
+    pub fn missing(&self, columns: impl IntoIterator<Item = (u32, i32)>) -> Vec<(u32, i32)> {
+        let unknown = |c: &(u32, i32)| !self.known.contains_key(c) && builtin(c.0, c.1).is_none();
+        let mut missing: Vec<_> = columns.into_iter().filter(unknown).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        missing
+    }
+
+    /// Asks the catalog, in one query, for those of the pairs that are neither built in nor known.
+    ///
+    /// # Errors
+    /// Failures of the connection.
+    pub async fn load(&mut self, client: &Client, columns: impl IntoIterator<Item = (u32, i32)>) -> Result<()> {
+        let missing = self.missing(columns);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let (oids, modifiers): (Vec<u32>, Vec<i32>) = missing.into_iter().unzip();
+        let rows = client.query(LOOKUP, &[&oids, &modifiers]).await.map_err(catalog_failed)?;
+        for row in rows {
+            let found = Looked {
+                base: row.get(2),
+                class: row.get::<_, i8>(3) as u8,
+                base_name: row.get(4),
+                name: row.get(5),
+                cast_differs: row.get(6),
+            };
+            self.known.insert((row.get(0), row.get(1)), found.into_type());
+        }
+        Ok(())
+    }
+
+    /// The type, if it is built in or was loaded.
+    pub fn get(&self, oid: u32, modifier: i32) -> Option<ColumnType> {
+        self.known.get(&(oid, modifier)).cloned().or_else(|| builtin(oid, modifier))
+    }
+
+    /// The type; one that the catalog no longer knows is read as text under its OID.
+    pub fn get_or_text(&self, oid: u32, modifier: i32) -> ColumnType {
+        self.get(oid, modifier).unwrap_or_else(|| ColumnType {
+            base: oid,
+            kind: Kind::Native,
+            wire: None,
+            name: format!("oid {oid}").into(),
+            cast_differs: false,
+        })
+    }
+}
+
+/// Resolves domains to their base, names types with their schema, and finds casts to text that are functions.
+const LOOKUP: &str = "\
+WITH RECURSIVE asked AS (
+  SELECT oid, modifier FROM pg_catalog.unnest($1::pg_catalog.oid[], $2::pg_catalog.int4[]) AS a (oid, modifier)
+), chain AS (
+  SELECT a.oid AS asked, a.modifier, t.oid, t.typtype, t.typbasetype, t.typname
+  FROM asked a JOIN pg_catalog.pg_type t ON t.oid = a.oid
+  UNION ALL
+  SELECT c.asked, c.modifier, t.oid, t.typtype, t.typbasetype, t.typname
+  FROM chain c JOIN pg_catalog.pg_type t ON t.oid = c.typbasetype WHERE c.typtype = 'd'
+)
+SELECT c.asked, c.modifier, c.oid, c.typtype, c.typname::pg_catalog.text,
+  CASE WHEN n.nspname <> 'pg_catalog' AND pg_catalog.pg_type_is_visible(e.oid)
+    THEN pg_catalog.quote_ident(n.nspname) || '.' ELSE '' END || pg_catalog.format_type(c.asked, c.modifier),
+  EXISTS (SELECT FROM pg_catalog.pg_cast k WHERE k.castsource = c.oid AND k.casttarget = 25 AND k.castmethod = 'f')
+FROM chain c
+JOIN pg_catalog.pg_type t ON t.oid = c.asked
+JOIN pg_catalog.pg_type e ON e.oid = CASE WHEN t.typsubscript = 'pg_catalog.array_subscript_handler'::regproc
+  THEN t.typelem ELSE t.oid END
+JOIN pg_catalog.pg_namespace n ON n.oid = e.typnamespace
+WHERE c.typtype <> 'd'";
+
+struct Looked {
+    base: u32,
+    class: u8,
+    base_name: String,
+    name: String,
+    cast_differs: bool,
+}
+
+impl Looked {
+    fn into_type(self) -> ColumnType {
+        let known = builtin(self.base, NO_MODIFIER);
+        let (kind, wire) = match (&known, self.class, self.base_name.as_str()) {
+            (Some(base), _, _) => (base.kind, base.wire),
+            // An enum's binary form is its label.
+            (None, b'e', _) => (Kind::Native, Some(Wire::Text)),
+            (None, b'b', "citext") => (Kind::Text, Some(Wire::Text)),
+            (None, _, _) => (Kind::Native, None),
+        };
+        ColumnType { base: self.base, kind, wire, name: self.name.into(), cast_differs: self.cast_differs }
+    }
+}
+
+/// A built-in type, or `None` for what lives in a catalog only.
+fn builtin(oid: u32, modifier: i32) -> Option<ColumnType> {
+    let built_in = Type::from_oid(oid)?;
+    let (kind, wire) = form(&built_in);
+    let cast_differs = matches!(built_in, Type::INET | Type::CIDR);
+    Some(ColumnType { base: oid, kind, wire, name: name(&built_in, modifier).into(), cast_differs })
+}
+
+fn form(built_in: &Type) -> (Kind, Option<Wire>) {
+    let (kind, wire) = match *built_in {
+        Type::BOOL => (Kind::Bool, Wire::Bool),
+        Type::INT2 => (Kind::I64, Wire::Int2),
+        Type::INT4 => (Kind::I64, Wire::Int4),
+        Type::INT8 => (Kind::I64, Wire::Int8),
+        Type::OID => (Kind::I64, Wire::Oid),
+        Type::FLOAT4 => (Kind::F32, Wire::Float4),
+        Type::FLOAT8 => (Kind::F64, Wire::Float8),
+        Type::NUMERIC => (Kind::Decimal, Wire::Numeric),
+        Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME => (Kind::Text, Wire::Text),
+        Type::CHAR => (Kind::Text, Wire::Char),
+        Type::BYTEA => (Kind::Bytes, Wire::Bytea),
+        Type::DATE => (Kind::Date, Wire::Date),
+        Type::TIME => (Kind::Time, Wire::Time),
+        Type::TIMESTAMP => (Kind::Timestamp, Wire::Timestamp),
+        Type::TIMESTAMPTZ => (Kind::TimestampTz, Wire::Timestamp),
+        Type::INTERVAL => (Kind::Interval, Wire::Interval),
+        Type::UUID => (Kind::Uuid, Wire::Uuid),
+        Type::JSON => (Kind::Json, Wire::Text),
+        Type::JSONB => (Kind::Json, Wire::Jsonb),
+        // The binary form of XML is its text with a declaration that the text form does not have.
+        _ => return (Kind::Native, None),
+    };
+    (kind, Some(wire))
+}
+
+fn name(built_in: &Type, modifier: i32) -> String {
+    if let (Shape::Array(element), true) = (built_in.kind(), built_in.name().starts_with('_')) {
+        return format!("{}[]", name(element, modifier));
+    }
+    let bare = match *built_in {
+        Type::BOOL => "boolean",
+        Type::INT2 => "smallint",
+        Type::INT4 => "integer",
+        Type::INT8 => "bigint",
+        Type::FLOAT4 => "real",
+        Type::FLOAT8 => "double precision",
+        Type::CHAR => "\"char\"",
+        Type::VARCHAR => "character varying",
+        Type::BPCHAR if modifier >= 0 => "character",
+        Type::VARBIT => "bit varying",
+        Type::BIT if modifier < 0 => "\"bit\"",
+        Type::TIME | Type::TIMETZ => "time",
+        Type::TIMESTAMP | Type::TIMESTAMPTZ => "timestamp",
+        _ => built_in.name(),
+    };
+    let mut out = bare.to_owned();
+    push_modifier(&mut out, built_in, modifier);
+    match *built_in {
+        Type::TIME | Type::TIMESTAMP => out.push_str(" without time zone"),
+        Type::TIMETZ | Type::TIMESTAMPTZ => out.push_str(" with time zone"),
+        _ => {}
+    }
+    out
+}
+
+/// What the length and precision of varlena types count on top: the size of their header.
+const HEADER: i32 = 4;
+
+fn push_modifier(out: &mut String, built_in: &Type, modifier: i32) {
+    if modifier < 0 {
+        return;
+    }
+    let written = match *built_in {
+        Type::VARCHAR | Type::BPCHAR => write!(out, "({})", modifier - HEADER),
+        Type::BIT | Type::VARBIT | Type::TIME | Type::TIMETZ | Type::TIMESTAMP | Type::TIMESTAMPTZ => {
+            write!(out, "({modifier})")
+        }
+        Type::NUMERIC => {
+            let packed = modifier - HEADER;
+            // The scale is eleven bits, signed since PostgreSQL 15.
+            write!(out, "({},{})", (packed >> 16) & 0xffff, ((packed & 0x7ff) ^ 1024) - 1024)
+        }
+        Type::INTERVAL => {
+            out.push_str(interval_fields(modifier >> 16));
+            match modifier & 0xffff {
+                0xffff => Ok(()),
+                precision => write!(out, "({precision})"),
+            }
+        }
+        _ => Ok(()),
+    };
+    written.expect("writing to a String does not fail");
+}
+
+fn interval_fields(mask: i32) -> &'static str {
+    const MONTH: i32 = 1 << 1;
+    const YEAR: i32 = 1 << 2;
+    const DAY: i32 = 1 << 3;
+    const HOUR: i32 = 1 << 10;
+    const MINUTE: i32 = 1 << 11;
+    const SECOND: i32 = 1 << 12;
+    const UNITS: [(i32, &str); 13] = [
+        (YEAR, " year"),
+        (MONTH, " month"),
+        (DAY, " day"),
+        (HOUR, " hour"),
+        (MINUTE, " minute"),
+        (SECOND, " second"),
+        (YEAR | MONTH, " year to month"),
+        (DAY | HOUR, " day to hour"),
+        (DAY | HOUR | MINUTE, " day to minute"),
+        (DAY | HOUR | MINUTE | SECOND, " day to second"),
+        (HOUR | MINUTE, " hour to minute"),
+        (HOUR | MINUTE | SECOND, " hour to second"),
+        (MINUTE | SECOND, " minute to second"),
+    ];
+    UNITS.iter().find(|(bits, _)| *bits == mask).map_or("", |(_, words)| words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(oid: u32, modifier: i32) -> String {
+        Types::default().get_or_text(oid, modifier).name.to_string()
+    }
+
+    #[test]
+    fn modifiers_read_as_format_type_writes_them() {
+        // Expected values: `select format_type(oid, typmod)` on PostgreSQL 15.
+        let cases = [
+            (Type::NUMERIC.oid(), 786_438, "numeric(12,2)"),
+            (Type::NUMERIC.oid(), 198_657, "numeric(3,-3)"),
+            (Type::NUMERIC.oid(), -1, "numeric"),
+            (Type::VARCHAR.oid(), 14, "character varying(10)"),
+            (Type::BPCHAR.oid(), 14, "character(10)"),
+            (Type::BPCHAR.oid(), -1, "bpchar"),
+            (Type::TIMESTAMPTZ.oid(), 3, "timestamp(3) with time zone"),
+            (Type::TIME.oid(), -1, "time without time zone"),
+            (Type::INTERVAL.oid(), 0x7fff_0003, "interval(3)"),
+            (Type::INTERVAL.oid(), (6 << 16) | 0xffff, "interval year to month"),
+            (Type::INTERVAL.oid(), (0x1c08 << 16) | 2, "interval day to second(2)"),
+            (Type::NUMERIC_ARRAY.oid(), 786_438, "numeric(12,2)[]"),
+            (Type::INT2_VECTOR.oid(), -1, "int2vector"),
+            (Type::VARBIT.oid(), 5, "bit varying(5)"),
+            (Type::CHAR_ARRAY.oid(), -1, "\"char\"[]"),
+            (Type::TSTZ_RANGE.oid(), -1, "tstzrange"),
+        ];
+        for (oid, modifier, expected) in cases {
+            assert_eq!(named(oid, modifier), expected);
+        }
+    }
+
+    #[test]
+    fn only_what_the_catalog_must_answer_is_missing() {
+        let types = Types::default();
+        assert_eq!(types.missing([(23, -1), (16_500, 7), (16_500, 7), (1700, 786_438)]), vec![(16_500, 7)]);
+    }
+}
