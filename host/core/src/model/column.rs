@@ -221,6 +221,21 @@ impl Column {
         }
     }
 
+    /// A column woven from this one (0) and `other` (1): each pick names the column and the slot in it.
+    ///
+    /// # Panics
+    /// When the kinds differ or an index is out of range.
+    pub fn interleave(&self, other: &Self, picks: &[(usize, usize)]) -> Self {
+        let woven = arrow_select::interleave::interleave(&[self.values.array(), other.values.array()], picks)
+            .expect("two columns of one kind have one Arrow type");
+        let values = Values::from_array(self.kind(), woven.as_ref()).expect("interleave keeps the array's type");
+        if self.absent.is_none() && other.absent.is_none() {
+            return Self::new(values);
+        }
+        let absent = picks.iter().map(|&(column, slot)| [self, other][column].is_absent(slot)).collect();
+        Self::with_absent(values, absent)
+    }
+
     /// `len` slots from `offset`, sharing the buffers.
     pub fn slice(&self, offset: usize, len: usize) -> Self {
         let sliced: ArrayRef = self.values.array().slice(offset, len);

@@ -1,0 +1,3 @@
+//! The pipeline's own steps.
+
+pub mod unwrap;
