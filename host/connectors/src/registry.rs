@@ -15,6 +15,7 @@ pub fn sinks() -> Vec<Box<dyn AnySink>> {
 
 /// Every error code the connectors raise, for `faucet explain`.
 pub fn codes() -> Vec<&'static Code> {
-    let parts: [&[&'static Code]; 2] = [crate::postgres::decode::CODES, crate::postgres::types::CODES];
+    use crate::postgres;
+    let parts: [&[&'static Code]; 3] = [postgres::error::CODES, postgres::decode::CODES, postgres::types::CODES];
     parts.concat()
 }
