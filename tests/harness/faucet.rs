@@ -1,6 +1,6 @@
 //! The built `faucet` binary, run as a user runs it.
 //!
-//! The binary is the one in `FAUCET_BIN`, or is built once per test process by `cargo build -p faucet-cli`.
+//! The binary is the one in `FAUCET_BIN`, or is built once per test process by cargo.
 //! Each [`Faucet`] has a folder of its own, which is also the working directory: relative paths in a config
 //! (`./state`, `out.jsonl`) land there.
 
@@ -226,7 +226,7 @@ pub fn binary() -> &'static Path {
 fn build() -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--package", "faucet-cli", "--message-format", "json-render-diagnostics"]);
+    command.args(["build", "--quiet", "--workspace", "--bin", "faucet", "--message-format=json-render-diagnostics"]);
     let output = command.current_dir(workspace()).stderr(Stdio::inherit()).output().map_err(|e| e.to_string())?;
     if !output.status.success() {
         return Err("cargo build failed".to_owned());

@@ -1,0 +1,23 @@
+//! The documentation tells the truth: its links lead somewhere, and its configurations are valid.
+
+mod configs;
+mod links;
+
+use std::path::PathBuf;
+
+use faucet_tests::faucet::workspace;
+use walkdir::WalkDir;
+
+/// Files of the checkout with this extension, in order. Build output and hidden folders don't count.
+fn files(extension: &str) -> Vec<PathBuf> {
+    let skip = |name: &str| name == "target" || name == "node_modules" || name.starts_with('.') && name.len() > 1;
+    let entries = WalkDir::new(workspace()).sort_by_file_name().into_iter();
+    let entries = entries.filter_entry(|e| e.depth() == 0 || !skip(&e.file_name().to_string_lossy()));
+    let paths = entries.map(|e| e.expect("the checkout is readable").into_path());
+    paths.filter(|p| p.extension().is_some_and(|e| e == extension)).collect()
+}
+
+/// A path as a person writes it.
+fn shown(path: &std::path::Path) -> String {
+    path.strip_prefix(workspace()).unwrap_or(path).display().to_string()
+}

@@ -1,0 +1,5 @@
+//! Installs what tasks need, where that is possible without asking.
+
+pub mod apt;
+pub mod postgres;
+pub mod wasm;

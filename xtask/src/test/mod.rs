@@ -1,0 +1,169 @@
+//! `cargo xtask test`: installs what is missing and runs the tests, one line per step.
+//!
+//! A step is one command. Its output goes to a log file and is shown when it fails; the first failure ends the run
+//! with the command that repeats it. The last line is `N passed, N failed`, alone, over all steps.
+
+mod counts;
+mod plan;
+mod progress;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+
+use self::counts::Counts;
+use self::plan::Step;
+use self::progress::Line;
+use crate::failure::{Failure, Result};
+use crate::{guests, process, setup, workspace};
+
+/// What to test.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// Run this group alone
+    #[arg(long, value_enum)]
+    only: Option<Group>,
+}
+
+impl Arguments {
+    /// Every group.
+    pub fn everything() -> Self {
+        Self { only: None }
+    }
+}
+
+/// A group of tests, cheapest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Group {
+    /// Formatting and clippy without a warning, guests included
+    Lint,
+    /// Library and property tests, the rules on layers and sizes, the harness itself
+    Unit,
+    /// Doc tests, links, and every example configuration
+    Docs,
+    /// One suite over native, WebAssembly and in-memory ports
+    Conformance,
+    /// Recorded output: configs, errors, help
+    Golden,
+    /// Guests that lie, trap, loop and eat memory
+    Hostile,
+    /// Plugin projects in examples/, built and run
+    Plugins,
+    /// The mirror coordinator under a seeded simulator
+    Sim,
+    /// The binary against real servers
+    E2e,
+    /// The binary killed at every step
+    Crash,
+}
+
+/// Runs the tests.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let start = Instant::now();
+    let mut counts = Counts::default();
+    let outcome = run_groups(arguments, &mut counts);
+    println!("\n{:.0} s", start.elapsed().as_secs_f32());
+    println!("{counts}");
+    outcome
+}
+
+fn run_groups(arguments: &Arguments, counts: &mut Counts) -> Result<()> {
+    let groups = arguments.only.map_or_else(|| Group::value_variants().to_vec(), |group| vec![group]);
+    if groups == [Group::Lint] {
+        return run_steps(&plan::steps(&groups, &[])?, None, counts);
+    }
+    timed("install", || setup::postgres::ensure().map(|i| format!("PostgreSQL {}", i.major)))?;
+    timed("guests", || guests::build().map(|built| format!("{} components", built.len())))?;
+    let lint = groups.contains(&Group::Lint).then_some(Group::Lint);
+    run_steps(&plan::steps(lint.as_slice(), &[])?, None, counts)?;
+    let mut faucet = PathBuf::new();
+    timed("build", || {
+        faucet = workspace::build_faucet(&["--bins", "--tests"])?;
+        Ok(String::new())
+    })?;
+    let rest: Vec<Group> = groups.iter().copied().filter(|g| *g != Group::Lint).collect();
+    let targets = workspace::test_targets()?;
+    missing_group(arguments.only, &targets)?;
+    run_steps(&plan::steps(&rest, &targets)?, Some(&faucet), counts)
+}
+
+/// A group asked for by name must exist: nothing tested is not a success.
+fn missing_group(only: Option<Group>, targets: &[String]) -> Result<()> {
+    match only {
+        Some(group) if plan::steps(&[group], targets)?.is_empty() => {
+            Err(Failure::new(format!("there are no tests of group {group:?} yet")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn timed(name: &str, work: impl FnOnce() -> Result<String>) -> Result<()> {
+    let line = Line::start(name);
+    match work() {
+        Ok(note) => {
+            line.passed(&note);
+            Ok(())
+        }
+        Err(failure) => {
+            line.failed("");
+            Err(failure)
+        }
+    }
+}
+
+fn run_steps(steps: &[Step], faucet: Option<&Path>, counts: &mut Counts) -> Result<()> {
+    for step in steps {
+        let line = Line::start(step.name);
+        let log = workspace::scratch("test")?.join(format!("{}.log", step.name));
+        let passed = run_logged(step, faucet, &log)?;
+        let text = std::fs::read_to_string(&log).unwrap_or_default();
+        let found = Counts::of(&text);
+        counts.add(found);
+        if passed {
+            line.passed(&found.note());
+            continue;
+        }
+        line.failed(&found.note());
+        println!("\n{}", relevant(&text));
+        let again = process::display(&step.command());
+        return Err(Failure::new(format!("step `{}` failed; all of it: {}\nagain: {again}", step.name, log.display())));
+    }
+    Ok(())
+}
+
+fn run_logged(step: &Step, faucet: Option<&Path>, log: &Path) -> Result<bool> {
+    let file = File::create(log)?;
+    let mut command = step.command();
+    command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+    if let Some(faucet) = faucet {
+        command.env("FAUCET_BIN", faucet);
+    }
+    let mut child = command.spawn()?;
+    let deadline = Instant::now() + step.limit;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status.success());
+        }
+        if Instant::now() > deadline {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(Failure::new(format!(
+                "step `{}` took over {} s and was ended",
+                step.name,
+                step.limit.as_secs()
+            )));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The end of a log, which is where compilers and test runners put what matters.
+fn relevant(text: &str) -> String {
+    const LINES: usize = 200;
+    let interesting = |line: &&str| !line.trim_start().starts_with("Compiling ") && !line.ends_with(" ... ok");
+    let lines: Vec<&str> = text.lines().filter(interesting).collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
