@@ -3,6 +3,7 @@
 //!
 //! Start with `host/ARCHITECTURE.md`; then [`model`], [`ports`], and `pipeline/ack.rs` for the order of durability.
 
+pub mod config;
 pub mod error;
 pub mod model;
 pub mod pipeline;

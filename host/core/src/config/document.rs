@@ -1,0 +1,249 @@
+//! [`Document`]: a configuration exactly as it is written.
+//!
+//! The schema derived here is the contract: it checks files, completes keys in editors and is the reference that
+//! people read. Unknown keys are refused everywhere. What the keys of a connector's `config` mean is the connector's
+//! business.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{ByteSize, Span};
+
+/// A faucet pipeline: where rows come from, what happens to them, where they go.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-not-yet" = json!({
+    "dlq": "rows that a sink refuses stop the run for now",
+    "matrix": "write one file for each pipeline for now",
+    "schedule": "start faucet from cron or a systemd timer for now",
+    "schema_drift": "a changed source schema is handled by the sink's own rules for now",
+    "tenants": "write one file for each tenant for now",
+})))]
+pub struct Document {
+    /// The version of this format. There is only version 1.
+    #[serde(default = "first_version")]
+    #[schemars(extend("const" = 1))]
+    pub version: u32,
+    /// The pipeline's name. Its bookmarks are kept under it, so renaming a pipeline makes it start over.
+    #[schemars(length(min = 1, max = 100), regex(pattern = "^[A-Za-z0-9_.-]*$"))]
+    #[schemars(extend("x-pattern-hint" = "use letters, digits, `_`, `.` and `-`"))]
+    pub name: String,
+    /// The stages.
+    pub pipeline: Pipeline,
+    /// Where bookmarks are kept. The same as `pipeline.state`: give one of the two.
+    pub state: Option<ConnectorSpec>,
+    /// Copies what the source holds, then follows its changes. Used by `faucet mirror`; `faucet run` ignores it.
+    pub mirror: Option<Mirror>,
+    /// The older name of `mirror`: give one of the two.
+    pub replication: Option<Mirror>,
+    /// WebAssembly components by the name that `type` uses.
+    #[serde(default)]
+    pub plugins: BTreeMap<String, Plugin>,
+    /// What a crash may do to the rows of the page in hand.
+    #[serde(default)]
+    pub delivery: Delivery,
+    /// How the pipeline runs.
+    #[serde(default)]
+    pub execution: Execution,
+    /// What it says while it runs.
+    #[serde(default)]
+    pub observability: Observability,
+}
+
+fn first_version() -> u32 {
+    1
+}
+
+/// The stages rows pass through.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-not-yet" = json!({
+    "dlq": "rows that a sink refuses stop the run for now",
+    "sinks": "a pipeline has one sink for now",
+})))]
+pub struct Pipeline {
+    /// Where rows come from.
+    pub source: ConnectorSpec,
+    /// What happens to them, in order.
+    #[serde(default)]
+    pub transforms: Vec<ConnectorSpec>,
+    /// Where they go.
+    pub sink: ConnectorSpec,
+    /// Where bookmarks are kept. Without it every run starts over.
+    pub state: Option<ConnectorSpec>,
+}
+
+/// A connector, transform or state store by its type, with its own configuration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConnectorSpec {
+    /// Which one. `faucet list` names them all.
+    #[serde(rename = "type")]
+    #[schemars(length(min = 1))]
+    pub kind: String,
+    /// Its own keys.
+    #[serde(default)]
+    pub config: Map<String, Value>,
+}
+
+/// How a mirror begins and goes on.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-not-yet" = json!({
+    "tables": NOT_YET_TABLES, "destination": NOT_YET_TABLES, "per_table": NOT_YET_TABLES, "new_tables": NOT_YET_TABLES,
+    "without_primary_key": NOT_YET_TABLES, "on_table_error": NOT_YET_TABLES, "max_table_failures": NOT_YET_TABLES,
+    "retry_paused_secs": NOT_YET_TABLES, "discover_interval_secs": NOT_YET_TABLES, "lag_warning_secs": NOT_YET_TABLES,
+})))]
+pub struct Mirror {
+    /// What a mirror does. There is one mode: copy the rows, then follow their changes.
+    #[serde(default)]
+    pub mode: MirrorMode,
+    /// Whether to go on following changes until stopped. `false` ends when the source has been quiet for its idle
+    /// timeout.
+    #[serde(default = "yes")]
+    pub continuous: bool,
+    /// How the rows that are already there are read.
+    pub snapshot: Snapshot,
+}
+
+const NOT_YET_TABLES: &str = "a mirror has one table for now: write one file for each table";
+const NOT_YET_SHARDS: &str = "a snapshot is read by one query for now";
+
+fn yes() -> bool {
+    true
+}
+
+/// The modes of a mirror.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MirrorMode {
+    /// Capture a position, copy the rows, then follow the changes from that position.
+    #[default]
+    SnapshotThenCdc,
+}
+
+/// How the rows that are already there are read.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-not-yet" = json!({"concurrency": NOT_YET_SHARDS, "shards": NOT_YET_SHARDS})))]
+pub struct Snapshot {
+    /// A source that reads the same table as it is now, such as `postgres` with a `query`.
+    pub source: ConnectorSpec,
+}
+
+/// A WebAssembly component.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("x-not-yet" = json!({
+    "grants": "plugins have no access to network, files, clocks or randomness for now",
+    "oci": "name a local file with `path` for now",
+})))]
+pub struct Plugin {
+    /// The component's `.wasm` file, relative to the folder of this configuration.
+    #[schemars(length(min = 1))]
+    pub path: String,
+    /// The SHA-256 of the file in hexadecimal. Another file under that path is refused.
+    #[schemars(regex(pattern = "^[0-9A-Fa-f]{64}$"), extend("x-pattern-hint" = "64 hexadecimal digits, as sha256sum prints them"))]
+    pub sha256: Option<String>,
+    /// How much memory and time each call may take.
+    pub limits: Option<Map<String, Value>>,
+}
+
+/// What a crash may do to the rows of the page in hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// They may be written again.
+    #[default]
+    AtLeastOnce,
+    /// They have their effect once. Refused where source, sink and state store can't promise that together.
+    ExactlyOnce,
+}
+
+/// How the pipeline runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Execution {
+    /// What happens after a failure that may pass.
+    pub retry: RetryPolicy,
+    /// How many bytes of rows may wait between two stages. Bounds the memory of the whole pipeline.
+    pub buffer_size: ByteSize,
+    /// How long stopping may take before the page in hand is given up.
+    pub shutdown_timeout: Span,
+}
+
+impl Default for Execution {
+    fn default() -> Self {
+        Self {
+            retry: RetryPolicy::default(),
+            buffer_size: ByteSize::from_mib(16),
+            shutdown_timeout: Span::from_secs(30),
+        }
+    }
+}
+
+/// What happens after a failure that may pass, such as a lost connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RetryPolicy {
+    /// How often the same work is tried in all before the run fails. A continuous mirror goes on regardless.
+    #[schemars(range(min = 1))]
+    pub max_attempts: u32,
+    /// The delay before the second attempt. Each further delay is twice as long, with jitter.
+    pub initial_backoff: Span,
+    /// The longest delay.
+    pub max_backoff: Span,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self { max_attempts: 5, initial_backoff: Span::from_millis(500), max_backoff: Span::from_secs(30) }
+    }
+}
+
+/// What the pipeline says while it runs. Options on the command line win.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Observability {
+    /// The least important messages that are logged.
+    pub log_level: LogLevel,
+    /// How messages are written.
+    pub log_format: LogFormat,
+    /// How often progress is reported when it isn't shown live on a terminal.
+    pub progress_interval: Span,
+}
+
+impl Default for Observability {
+    fn default() -> Self {
+        Self { log_level: LogLevel::Info, log_format: LogFormat::Text, progress_interval: Span::from_secs(5) }
+    }
+}
+
+/// How important a log message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LogLevel {
+    /// Failures.
+    Error,
+    /// Also what may become a failure.
+    Warn,
+    /// Also what happens, once for each run or phase.
+    Info,
+    /// Also every page and acknowledgement.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+/// How log messages are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// Lines for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
