@@ -4,7 +4,9 @@
 //! Start with `host/ARCHITECTURE.md`; then [`model`], [`ports`], and `pipeline/ack.rs` for the order of durability.
 
 pub mod config;
+pub mod delivery;
 pub mod error;
+pub mod failpoint;
 pub mod model;
 pub mod pipeline;
 pub mod ports;

@@ -71,7 +71,7 @@ impl FromStr for ByteSize {
 
 impl fmt::Display for ByteSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let exact = UNITS[..4].iter().find(|(_, unit)| self.0 != 0 && self.0 % unit == 0);
+        let exact = UNITS[..4].iter().find(|(_, unit)| self.0 != 0 && self.0.is_multiple_of(*unit));
         match exact {
             Some((name, unit)) => write!(f, "{}{name}", self.0 / unit),
             None => write!(f, "{}B", self.0),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::{ByteSize, Span};
+use crate::delivery::Delivery;
 
 /// A faucet pipeline: where rows come from, what happens to them, where they go.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -51,6 +52,20 @@ pub struct Document {
     /// What it says while it runs.
     #[serde(default)]
     pub observability: Observability,
+}
+
+impl Document {
+    /// The state block and its path, under whichever of its two places it was written.
+    pub fn store(&self) -> Option<(&ConnectorSpec, &'static str)> {
+        let inner = self.pipeline.state.as_ref().map(|spec| (spec, "pipeline.state"));
+        inner.or_else(|| self.state.as_ref().map(|spec| (spec, "state")))
+    }
+
+    /// The mirror block and its path, under whichever of its two names it was written.
+    pub fn mirror(&self) -> Option<(&Mirror, &'static str)> {
+        let older = self.replication.as_ref().map(|mirror| (mirror, "replication"));
+        self.mirror.as_ref().map(|mirror| (mirror, "mirror")).or(older)
+    }
 }
 
 fn first_version() -> u32 {
@@ -150,17 +165,6 @@ pub struct Plugin {
     pub sha256: Option<String>,
     /// How much memory and time each call may take.
     pub limits: Option<Map<String, Value>>,
-}
-
-/// What a crash may do to the rows of the page in hand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Delivery {
-    /// They may be written again.
-    #[default]
-    AtLeastOnce,
-    /// They have their effect once. Refused where source, sink and state store can't promise that together.
-    ExactlyOnce,
 }
 
 /// How the pipeline runs.

@@ -250,7 +250,8 @@ fn resolve<'a>(inner: &'a str, surroundings: &dyn Surroundings) -> Result<Resolv
         Some(("file", _)) => Err(Problem::error("", "`${file:}` names no file").hint("write ${file:PATH}")),
         Some((scheme, _)) => {
             let problem = Problem::error("", format!("`${{{scheme}:...}}` is not a known reference"));
-            Err(problem.hint("known are ${env:NAME}, ${env:NAME:-default} and ${file:PATH}; write $${ for a literal ${"))
+            Err(problem
+                .hint("known are ${env:NAME}, ${env:NAME:-default} and ${file:PATH}; write $${ for a literal ${"))
         }
         None => {
             let problem = Problem::error("", format!("`${{{inner}}}` is not a known reference"));
@@ -358,21 +359,23 @@ mod tests {
 
     #[test]
     fn what_cannot_be_filled_in_is_a_problem() {
-        insta::assert_snapshot!([
-            "${env:NONE}",
-            "${env:}",
-            "${env:1X}",
-            "${env:A B}",
-            "${file:none.txt}",
-            "${file:}",
-            "${vault:secret/x#y}",
-            "${USER}",
-            "${}",
-            "${env:USER",
-            "${env:NONE:-${env:USER}}",
-        ]
-        .map(|text| format!("{text} => {}", fill(text).unwrap_err()))
-        .join("\n"));
+        insta::assert_snapshot!(
+            [
+                "${env:NONE}",
+                "${env:}",
+                "${env:1X}",
+                "${env:A B}",
+                "${file:none.txt}",
+                "${file:}",
+                "${vault:secret/x#y}",
+                "${USER}",
+                "${}",
+                "${env:USER",
+                "${env:NONE:-${env:USER}}",
+            ]
+            .map(|text| format!("{text} => {}", fill(text).unwrap_err()))
+            .join("\n")
+        );
     }
 
     #[test]
@@ -385,7 +388,8 @@ mod tests {
 
     #[test]
     fn what_came_from_outside_is_remembered() {
-        let mut tree = json!({"whole": "${env:PORT}", "part": "p${env:PORT}", "default": "${env:NO:-word}", "plain": "5432"});
+        let mut tree =
+            json!({"whole": "${env:PORT}", "part": "p${env:PORT}", "default": "${env:NO:-word}", "plain": "5432"});
         let result = interpolate(&mut tree, &OUTSIDE);
         assert_eq!(tree, json!({"whole": "5432", "part": "p5432", "default": "word", "plain": "5432"}));
         assert_eq!(result.origins.written("whole"), Some("${env:PORT}"));

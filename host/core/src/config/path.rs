@@ -32,9 +32,9 @@ fn bracket_start(path: &str) -> Option<usize> {
     if !path.ends_with("\"]") {
         return path.rfind('[');
     }
-    let opening = path[..path.len() - 2].rmatch_indices("[\"").find(|(at, _)| {
-        serde_json::from_str::<String>(&path[at + 1..path.len() - 1]).is_ok()
-    });
+    let opening = path[..path.len() - 2]
+        .rmatch_indices("[\"")
+        .find(|(at, _)| serde_json::from_str::<String>(&path[at + 1..path.len() - 1]).is_ok());
     opening.map(|(at, _)| at)
 }
 

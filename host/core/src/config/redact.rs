@@ -186,7 +186,10 @@ mod tests {
 
     #[test]
     fn passwords_in_unknown_urls_and_connection_strings_disappear() {
-        assert_eq!(redact(&[], "see postgres://u:pw@h/d and mysql://v:x@i"), "see postgres://u:***@h/d and mysql://v:***@i");
+        assert_eq!(
+            redact(&[], "see postgres://u:pw@h/d and mysql://v:x@i"),
+            "see postgres://u:***@h/d and mysql://v:***@i"
+        );
         assert_eq!(redact(&[], "postgres://u:a/b?c@h/d"), "postgres://u:***@h/d");
         assert_eq!(redact(&[], "postgres://u:a@b@h/d"), "postgres://u:***@h/d");
         assert_eq!(redact(&[], "host=h Password=abc user=u"), "host=h Password=*** user=u");

@@ -60,8 +60,8 @@ impl Span {
     /// # Errors
     /// What is wrong with the number: negative, not finite, or too long.
     pub fn from_seconds(seconds: f64) -> Result<Self, String> {
-        let length = Duration::try_from_secs_f64(seconds)
-            .map_err(|_| format!("{seconds} is not a length of time: {FORMS}"))?;
+        let length =
+            Duration::try_from_secs_f64(seconds).map_err(|_| format!("{seconds} is not a length of time: {FORMS}"))?;
         Self::bounded(length)
     }
 
@@ -157,7 +157,8 @@ impl de::Visitor<'_> for Visitor {
     }
 
     fn visit_i64<E: de::Error>(self, seconds: i64) -> Result<Span, E> {
-        let seconds = u64::try_from(seconds).map_err(|_| E::custom(format!("{seconds} is not a length of time: {FORMS}")))?;
+        let seconds =
+            u64::try_from(seconds).map_err(|_| E::custom(format!("{seconds} is not a length of time: {FORMS}")))?;
         self.visit_u64(seconds)
     }
 
@@ -210,7 +211,9 @@ mod tests {
 
     #[test]
     fn other_forms_are_refused() {
-        for bad in ["", " ", "s", "5 m", "5 minutes", "-1s", "1m1m", "1s1m", "30s5", "1e3", "1us", "0.0000001ms", "10001d"] {
+        for bad in
+            ["", " ", "s", "5 m", "5 minutes", "-1s", "1m1m", "1s1m", "30s5", "1e3", "1us", "0.0000001ms", "10001d"]
+        {
             assert!(bad.parse::<Span>().is_err(), "{bad}");
         }
         for bad in ["-1", "-0.5", "1e300", "null", "[]", "864000001"] {

@@ -19,7 +19,7 @@ fn fold(name: &str) -> String {
 }
 
 /// What would fix a wrong name: `did you mean "x"?`, else the list of `known` ones after `label`.
-pub fn hint<'a>(given: &str, known: &[&'a str], label: &str) -> String {
+pub fn hint(given: &str, known: &[&str], label: &str) -> String {
     match closest(given, known.iter().copied()) {
         Some(name) => format!("did you mean \"{name}\"?"),
         None if known.is_empty() => format!("{label}: none"),

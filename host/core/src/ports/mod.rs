@@ -18,5 +18,5 @@ pub use connector::{
 };
 pub use sink::{Sink, WriteMode};
 pub use source::{Batch, Bookmark, Boundary, Capture, Discovered, Source};
-pub use state::{Expect, StateStore, Version, Versioned};
-pub use transform::{Output, Rejected, Transform};
+pub use state::{AnyStore, Expect, StateStore, Version, Versioned};
+pub use transform::{AnyTransform, Output, Rejected, Transform};

@@ -1,9 +1,11 @@
 //! State stores: where bookmarks and markers live between runs.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use serde_json::Value;
 
-use crate::error::Result;
+use crate::error::{Problem, Result};
 
 /// An opaque version of a stored value; equal versions mean an unchanged value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,4 +54,22 @@ pub trait StateStore: Send + Sync {
 
     /// Whether values outlive the process.
     fn durable(&self) -> bool;
+}
+
+/// A kind of state store whose configuration is still JSON: what the registry holds.
+#[async_trait]
+pub trait AnyStore: Send + Sync {
+    /// The `type:` it goes by.
+    fn name(&self) -> &'static str;
+    /// One line for `faucet list`.
+    fn summary(&self) -> &'static str;
+    /// JSON Schema of the `config:` block.
+    fn schema(&self) -> Value;
+    /// See [`StateStore::durable`]; known before a store is opened.
+    fn durable(&self) -> bool;
+    /// What is wrong with a configuration that passed the check against [`AnyStore::schema`]; no I/O. Paths are
+    /// relative to the block.
+    fn validate(&self, config: &Value) -> Vec<Problem>;
+    /// Opens the store.
+    async fn open(&self, config: &Value) -> Result<Arc<dyn StateStore>>;
 }

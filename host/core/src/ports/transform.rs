@@ -1,8 +1,9 @@
 //! Transforms: what happens to pages on their way.
 
 use async_trait::async_trait;
+use serde_json::Value;
 
-use crate::error::Result;
+use crate::error::{Problem, Result};
 use crate::model::Page;
 
 /// A row a transform could not handle.
@@ -43,4 +44,23 @@ pub trait Transform: Send {
     /// # Errors
     /// The page as a whole failed; the transform stays usable.
     async fn apply(&mut self, page: Page) -> Result<Output>;
+}
+
+/// A kind of transform, native or a component, whose configuration is still JSON: what the registry holds and what a
+/// plugin becomes once it is loaded.
+#[async_trait]
+pub trait AnyTransform: Send + Sync {
+    /// The `type:` it goes by.
+    fn name(&self) -> &str;
+    /// One line for `faucet list`.
+    fn summary(&self) -> String;
+    /// JSON Schema of the `config:` block.
+    fn schema(&self) -> Value;
+    /// Whether it takes pages of changes. Others take plain rows and come after one that does.
+    fn takes_changes(&self) -> bool;
+    /// What is wrong with a configuration that passed the check against [`AnyTransform::schema`]; no I/O. Paths are
+    /// relative to the block.
+    fn validate(&self, config: &Value) -> Vec<Problem>;
+    /// Makes an instance.
+    async fn open(&self, config: &Value) -> Result<Box<dyn Transform>>;
 }

@@ -46,7 +46,15 @@ impl<'a> Checker<'a> {
                 wanted.extend(missing(names).map(|name| (name, Some(present.as_str()))));
             }
         }
-        for (name, because) in wanted.into_iter().filter(|(name, _)| !entries.contains_key(*name)) {
+        let known = keys(schema);
+        // A misspelt key is one problem: it is reported where it stands, with the right spelling.
+        let misspelt = |name: &str| {
+            let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+            let slip =
+                |given: &str| !known.contains(&given) && suggest::closest(given, known.iter().copied()) == Some(name);
+            closed && entries.keys().any(|given| slip(given))
+        };
+        for (name, because) in wanted.into_iter().filter(|(name, _)| !entries.contains_key(*name) && !misspelt(name)) {
             let message = match because {
                 Some(present) => format!("the key \"{name}\" is missing: \"{present}\" needs it"),
                 None => format!("the key \"{name}\" is missing"),
@@ -108,8 +116,9 @@ impl<'a> Checker<'a> {
         let later = schema.get("x-not-yet").and_then(|later| later.get(name)).and_then(Value::as_str);
         let problem = match later {
             Some(why) => Problem::error(here, format!("\"{name}\" is not available in this version")).hint(why),
-            None => Problem::error(here, format!("unknown key \"{name}\""))
-                .hint(suggest::hint(name, known, "allowed keys")),
+            None => {
+                Problem::error(here, format!("unknown key \"{name}\"")).hint(suggest::hint(name, known, "allowed keys"))
+            }
         };
         self.faults.push(key_fault(problem));
     }

@@ -1,5 +1,7 @@
 //! Types, constants, text and numbers.
 
+use std::cmp::Ordering;
+
 use regex::RegexBuilder;
 use serde_json::{Map, Number, Value};
 
@@ -9,6 +11,14 @@ use crate::error::Problem;
 
 /// The largest compiled `pattern`, in bytes.
 const LARGEST_PATTERN: usize = 1 << 18;
+
+/// The keywords that bound a number: what messages call them, and how the number has to compare.
+const BOUNDS: [(&str, &str, fn(Ordering) -> bool); 4] = [
+    ("minimum", "at least", Ordering::is_ge),
+    ("exclusiveMinimum", "more than", Ordering::is_gt),
+    ("maximum", "at most", Ordering::is_le),
+    ("exclusiveMaximum", "less than", Ordering::is_lt),
+];
 
 impl<'a> Checker<'a> {
     /// How a message names `value`: never by its text when it came from outside or is a secret.
@@ -59,7 +69,8 @@ impl<'a> Checker<'a> {
         }
         let list: Vec<String> = allowed.iter().map(|constant| words::constant(constant)).collect();
         let texts = allowed.iter().filter_map(|constant| constant.as_str());
-        let close = value.as_str().filter(|_| self.origins.written(at).is_none()).and_then(|v| suggest::closest(v, texts));
+        let close =
+            value.as_str().filter(|_| self.origins.written(at).is_none()).and_then(|v| suggest::closest(v, texts));
         let hint = close.map(|name| format!("did you mean \"{name}\"?"));
         self.refuse(at, format!("{found} is not one of {}", list.join(", ")), hint);
         false
@@ -119,13 +130,7 @@ impl<'a> Checker<'a> {
                 return;
             }
         }
-        let bounds: [(&str, &str, fn(std::cmp::Ordering) -> bool); 4] = [
-            ("minimum", "at least", std::cmp::Ordering::is_ge),
-            ("exclusiveMinimum", "more than", std::cmp::Ordering::is_gt),
-            ("maximum", "at most", std::cmp::Ordering::is_le),
-            ("exclusiveMaximum", "less than", std::cmp::Ordering::is_lt),
-        ];
-        for (keyword, words, holds) in bounds {
+        for (keyword, words, holds) in BOUNDS {
             let Some(Value::Number(bound)) = schema.get(keyword) else { continue };
             if compare(number, bound).is_some_and(|ordering| !holds(ordering)) {
                 let found = self.named(&Value::Number(number.clone()), schema, at);
@@ -204,7 +209,7 @@ fn width(format: &str) -> Option<(i128, i128)> {
 }
 
 /// Exact for integers, by floating point otherwise.
-fn compare(a: &Number, b: &Number) -> Option<std::cmp::Ordering> {
+fn compare(a: &Number, b: &Number) -> Option<Ordering> {
     match (a.as_i128(), b.as_i128()) {
         (Some(a), Some(b)) => Some(a.cmp(&b)),
         _ => a.as_f64()?.partial_cmp(&b.as_f64()?),

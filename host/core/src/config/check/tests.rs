@@ -139,7 +139,9 @@ fn what_serde_refuses_is_explained() {
         value["url"] = json!("x");
         assert!(serde_json::from_value::<Sample>(value.clone()).is_err(), "{value}");
     }
-    insta::assert_snapshot!(refused.map(|value| format!("{value}\n  {}", sample(value.clone()).replace('\n', "\n  "))).join("\n"));
+    insta::assert_snapshot!(
+        refused.map(|value| format!("{value}\n  {}", sample(value.clone()).replace('\n', "\n  "))).join("\n")
+    );
 }
 
 #[test]
@@ -182,7 +184,12 @@ fn hand_written_schemas_are_honoured() {
         (json!(5), json!("x")),
     ];
     insta::assert_snapshot!(
-        cases.map(|(schema, value)| format!("{schema} {value}\n  {}", lines(&check(&value, &schema)).replace('\n', "\n  "))).join("\n")
+        cases
+            .map(|(schema, value)| format!(
+                "{schema} {value}\n  {}",
+                lines(&check(&value, &schema)).replace('\n', "\n  ")
+            ))
+            .join("\n")
     );
 }
 
@@ -235,10 +242,13 @@ fn interpolated_text_becomes_the_wanted_type() {
         "wait": "${env:PORT}", "labels": {"a": "${env:PORT}"}, "columns": ["${env:PORT}"], "any": "${env:PORT}",
     }));
     assert_eq!(lines(&problems), "");
-    assert_eq!(value, json!({
-        "url": "8080", "port": 8080, "ratio": 8080, "verbose": true,
-        "wait": "8080", "labels": {"a": 8080}, "columns": ["8080"], "any": "8080",
-    }));
+    assert_eq!(
+        value,
+        json!({
+            "url": "8080", "port": 8080, "ratio": 8080, "verbose": true,
+            "wait": "8080", "labels": {"a": 8080}, "columns": ["8080"], "any": "8080",
+        })
+    );
 }
 
 #[test]

@@ -56,7 +56,8 @@ pub(super) fn constant(value: &Value) -> String {
 
 /// Whether `schema` marks its value as a secret.
 pub(super) fn is_secret(schema: &Map<String, Value>) -> bool {
-    schema.get("writeOnly") == Some(&Value::Bool(true)) || schema.get("format").and_then(Value::as_str) == Some("password")
+    schema.get("writeOnly") == Some(&Value::Bool(true))
+        || schema.get("format").and_then(Value::as_str) == Some("password")
 }
 
 /// The first sentence of the schema's description.

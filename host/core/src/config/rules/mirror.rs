@@ -1,0 +1,70 @@
+//! What a mirror needs.
+
+use super::super::plan::Purpose;
+use super::Facts;
+use crate::delivery::gate::Store;
+use crate::error::Problem;
+use crate::ports::WriteMode;
+
+/// Whether the mirror's rules apply to this use of the configuration.
+pub(super) fn applies(facts: &Facts<'_>) -> bool {
+    match facts.purpose {
+        Purpose::Run => false,
+        Purpose::Mirror => true,
+        Purpose::Validate => facts.document.mirror().is_some(),
+    }
+}
+
+pub(super) fn check(facts: &Facts<'_>) -> Vec<Problem> {
+    if !applies(facts) {
+        return Vec::new();
+    }
+    let Some((_, at)) = facts.document.mirror() else {
+        let problem = Problem::error("", "`faucet mirror` needs a `mirror` block");
+        return vec![problem.hint("add mirror: { snapshot: { source: ... } }, or use `faucet run`")];
+    };
+    [store(facts), capture(facts), snapshot(facts, at), append(facts)].into_iter().flatten().collect()
+}
+
+fn store(facts: &Facts<'_>) -> Option<Problem> {
+    let message = match facts.store()? {
+        Store::Durable => return None,
+        Store::Volatile => "a mirror needs a state store that outlives the process: `memory` would lose its place",
+        Store::None => "a mirror needs a state store, where it keeps its place",
+    };
+    let hint = "use state: { type: file, config: { path: ./state } }";
+    Some(Problem::error(facts.store_path(), message).hint(hint))
+}
+
+fn capture(facts: &Facts<'_>) -> Option<Problem> {
+    if facts.source?.capture {
+        return None;
+    }
+    let name = &facts.document.pipeline.source.kind;
+    let message = format!("the source `{name}` can't capture a position to mirror from");
+    let hint =
+        "a mirror's pipeline.source reads changes, such as `postgres-cdc`; the query goes to mirror.snapshot.source";
+    Some(Problem::error("pipeline.source.type", message).hint(hint))
+}
+
+fn snapshot(facts: &Facts<'_>, at: &str) -> Option<Problem> {
+    if !facts.snapshot?.changes {
+        return None;
+    }
+    let (mirror, _) = facts.document.mirror()?;
+    let kind = &mirror.snapshot.source.kind;
+    let message = format!("a snapshot reads rows, but the source `{kind}` delivers changes");
+    Some(
+        Problem::error(format!("{at}.snapshot.source.type"), message)
+            .hint("use a query source, such as `postgres` with `query`"),
+    )
+}
+
+fn append(facts: &Facts<'_>) -> Option<Problem> {
+    if facts.sink.as_ref()?.write_mode != WriteMode::Append {
+        return None;
+    }
+    let message = "an appending sink gets rows twice that change while the snapshot runs, and keeps every version";
+    let hint = "use `write_mode: upsert` with a `key` for a true mirror";
+    Some(Problem::warning("pipeline.sink.config.write_mode", message).hint(hint))
+}

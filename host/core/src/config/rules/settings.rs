@@ -1,0 +1,57 @@
+//! Keys that are given twice, names that aren't used, and numbers that contradict each other.
+
+use super::super::path;
+use super::Facts;
+use crate::error::Problem;
+
+/// The smallest buffer that lets stages overlap, in bytes.
+const SMALLEST_BUFFER: u64 = 64 << 10;
+
+pub(super) fn check(facts: &Facts<'_>) -> Vec<Problem> {
+    let mut problems = twice(facts);
+    problems.extend(execution(facts));
+    problems.extend(facts.stages.unused_plugins.iter().map(|name| {
+        let problem = Problem::warning(path::key("plugins", name), format!("no transform uses the plugin `{name}`"));
+        problem.hint(format!("put {{ type: {name} }} under pipeline.transforms, or remove the plugin"))
+    }));
+    problems
+}
+
+fn twice(facts: &Facts<'_>) -> Vec<Problem> {
+    let document = facts.document;
+    let mut problems = Vec::new();
+    if document.state.is_some() && document.pipeline.state.is_some() {
+        let problem = Problem::error("state", "the state store is given twice: here and as `pipeline.state`");
+        problems.push(problem.hint("remove one of the two; they mean the same"));
+    }
+    if document.mirror.is_some() && document.replication.is_some() {
+        let problem = Problem::error("replication", "the mirror is given twice: here and as `mirror`");
+        problems.push(problem.hint("remove `replication`, which is the older name"));
+    }
+    problems
+}
+
+fn execution(facts: &Facts<'_>) -> Vec<Problem> {
+    let execution = &facts.document.execution;
+    let retry = execution.retry;
+    let mut problems = Vec::new();
+    if retry.initial_backoff.is_zero() {
+        problems.push(Problem::error("execution.retry.initial_backoff", "must be more than 0"));
+    }
+    if retry.initial_backoff > retry.max_backoff {
+        let message = format!("{} is more than `max_backoff`, which is {}", retry.initial_backoff, retry.max_backoff);
+        problems.push(Problem::error("execution.retry.initial_backoff", message));
+    }
+    if execution.buffer_size.bytes() < SMALLEST_BUFFER {
+        let message = format!("must be at least 64KiB, found {}", execution.buffer_size);
+        problems.push(Problem::error("execution.buffer_size", message));
+    }
+    if execution.shutdown_timeout.is_zero() {
+        let problem = Problem::error("execution.shutdown_timeout", "must be more than 0");
+        problems.push(problem.hint("a second Ctrl-C or SIGTERM stops at once"));
+    }
+    if facts.document.observability.progress_interval.is_zero() {
+        problems.push(Problem::error("observability.progress_interval", "must be more than 0"));
+    }
+    problems
+}
