@@ -10,3 +10,6 @@ pub mod failpoint;
 pub mod model;
 pub mod pipeline;
 pub mod ports;
+pub mod state;
+
+pub use state::{KEY_SCHEME_VERSION, StateKey};

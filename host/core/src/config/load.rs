@@ -74,7 +74,9 @@ impl Session {
     /// Checks the part of the tree at `pointer`, whose path is `at`, against `schema`. True when it has no errors.
     pub(super) fn check(&mut self, pointer: &str, at: &str, schema: &Value) -> bool {
         let Some(part) = self.tree.pointer_mut(pointer) else { return true };
-        coerce(part, schema, at, &self.origins);
+        for secret in coerce(part, schema, at, &self.origins) {
+            self.redactor.add(&secret);
+        }
         let faults = check_at(part, schema, at, &self.origins);
         self.extend(faults)
     }

@@ -2,7 +2,8 @@
 //!
 //! `port: ${env:PORT}` is text once it is filled in, because the environment only holds text. Where the schema takes no
 //! text, the text is read as the number or bool it takes. Only scalars that are one `${...}` and nothing else are
-//! converted, and only here: `"5432"` written in quotes stays text.
+//! converted, and only here: `"5432"` written in quotes stays text. The same walk finds the texts that a schema marks as
+//! secret (`writeOnly`, or the format `password`).
 
 use serde_json::{Map, Number, Value};
 
@@ -10,45 +11,57 @@ use super::super::interpolate::Origins;
 use super::super::path;
 use super::reference::Root;
 use super::scalar::types;
+use super::words;
 
 /// The most alternatives that are followed for one value.
 const MOST: usize = 64;
 
-/// Converts the interpolated scalars of `value`, which stands at `base`, to what `schema` wants.
-pub fn coerce(value: &mut Value, schema: &Value, base: &str, origins: &Origins) {
-    Coercion { root: Root::new(schema), origins }.walk(value, &[schema], base);
+/// Converts the interpolated scalars of `value`, which stands at `base`, to what `schema` wants, and returns the texts
+/// that are secret.
+pub fn coerce(value: &mut Value, schema: &Value, base: &str, origins: &Origins) -> Vec<String> {
+    let mut coercion = Coercion { root: Root::new(schema), origins, secrets: Vec::new() };
+    coercion.walk(value, &[schema], base, false);
+    coercion.secrets
 }
 
 struct Coercion<'a> {
     root: Root<'a>,
     origins: &'a Origins,
+    secrets: Vec<String>,
 }
 
 impl<'a> Coercion<'a> {
-    fn walk(&self, value: &mut Value, schemas: &[&'a Value], at: &str) {
+    /// `secret` says that what holds this value is secret as a whole.
+    fn walk(&mut self, value: &mut Value, schemas: &[&'a Value], at: &str, secret: bool) {
         let mut all = Vec::new();
         schemas.iter().for_each(|schema| self.expand(schema, &mut all));
+        let secret = secret || all.iter().any(|schema| words::is_secret(schema));
         match value {
             Value::Object(entries) => {
                 for (name, entry) in entries.iter_mut() {
                     let inner: Vec<&Value> = all.iter().filter_map(|schema| entry_schema(schema, name)).collect();
                     if !inner.is_empty() {
-                        self.walk(entry, &inner, &path::key(at, name));
+                        self.walk(entry, &inner, &path::key(at, name), secret);
                     }
                 }
             }
             Value::Array(items) => {
                 let inner: Vec<&Value> = all.iter().filter_map(|schema| schema.get("items")).collect();
                 for (nth, item) in items.iter_mut().enumerate().filter(|_| !inner.is_empty()) {
-                    self.walk(item, &inner, &path::item(at, nth));
+                    self.walk(item, &inner, &path::item(at, nth), secret);
                 }
             }
-            Value::String(text) if self.origins.is_whole(at) => {
-                if let Some(converted) = convert(text, &all) {
+            Value::String(text) => {
+                if secret {
+                    self.secrets.push(text.clone());
+                }
+                if self.origins.is_whole(at)
+                    && let Some(converted) = convert(text, &all)
+                {
                     *value = converted;
                 }
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 

@@ -12,8 +12,10 @@ use crate::error::Problem;
 /// The largest compiled `pattern`, in bytes.
 const LARGEST_PATTERN: usize = 1 << 18;
 
-/// The keywords that bound a number: what messages call them, and how the number has to compare.
-const BOUNDS: [(&str, &str, fn(Ordering) -> bool); 4] = [
+/// A keyword that bounds a number, what messages call it, and how the number has to compare.
+type Bound = (&'static str, &'static str, fn(Ordering) -> bool);
+
+const BOUNDS: [Bound; 4] = [
     ("minimum", "at least", Ordering::is_ge),
     ("exclusiveMinimum", "more than", Ordering::is_gt),
     ("maximum", "at most", Ordering::is_le),

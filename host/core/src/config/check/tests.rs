@@ -210,6 +210,20 @@ fn a_hostile_schema_ends() {
     assert!(check(&json!(1), &deep).is_empty());
 }
 
+#[test]
+fn texts_that_are_marked_secret_are_found() {
+    let schema = json!({
+        "properties": {
+            "password": { "$ref": "#/$defs/Secret" },
+            "old": { "type": "array", "writeOnly": true, "items": { "type": "string" } },
+            "user": { "type": "string" },
+        },
+        "$defs": { "Secret": { "type": "string", "format": "password" } },
+    });
+    let mut value = json!({"password": "pw", "old": ["pw1", "pw2"], "user": "me"});
+    assert_eq!(coerce(&mut value, &schema, "", &Origins::default()), ["pw", "pw1", "pw2"]);
+}
+
 struct Outside;
 
 impl Surroundings for Outside {
