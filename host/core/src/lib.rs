@@ -7,9 +7,28 @@ pub mod config;
 pub mod delivery;
 pub mod error;
 pub mod failpoint;
+pub mod mirror;
 pub mod model;
+pub mod observe;
 pub mod pipeline;
 pub mod ports;
 pub mod state;
 
 pub use state::{KEY_SCHEME_VERSION, StateKey};
+
+use error::Code;
+
+/// Every error code this crate raises, for `faucet explain`.
+pub fn codes() -> Vec<&'static Code> {
+    let parts = [
+        error::CODES,
+        config::CODES,
+        delivery::CODES,
+        mirror::CODES,
+        model::json::CODES,
+        pipeline::CODES,
+        pipeline::unwrap::CODES,
+        state::CODES,
+    ];
+    parts.concat()
+}

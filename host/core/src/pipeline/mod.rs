@@ -1,3 +1,26 @@
-//! The pipeline's own steps.
+//! The pipeline: read, transform and write overlap; one order of durability; trying again; stopping in good order.
+//!
+//! Start with [`pump`] for the stages and their invariants, then [`ack`] for the order.
 
+pub mod ack;
+mod chain;
+pub mod channel;
+mod progress;
+pub mod pump;
+mod retry;
+mod run;
+mod shutdown;
 pub mod unwrap;
+
+pub use chain::{Chain, ROWS_REJECTED};
+pub use progress::{NOT_PROGRESS, Progress};
+pub use pump::{Ended, Limits};
+pub use retry::{Backoff, RetryPolicy};
+pub(crate) use run::wait_before_retry;
+pub use run::{Link, Recipe, Repeatable, Terms, attempt, last_token, run};
+pub use shutdown::Stop;
+
+use crate::error::Code;
+
+/// The codes raised by this module.
+pub static CODES: &[&Code] = &[&ROWS_REJECTED, &NOT_PROGRESS];

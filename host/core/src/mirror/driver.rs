@@ -1,0 +1,272 @@
+//! The driver: carries out what the coordinator decides, with real ports, under tokio.
+
+use async_trait::async_trait;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+use super::coordinator::{Coordinator, Effect, Event, Mark, Outcome};
+use super::marker::{BOOKMARK_MISSING, Marker};
+use super::route::OneTable;
+use crate::error::{Error, Result};
+use crate::failpoint;
+use crate::observe::{Meter, Phase};
+use crate::pipeline::{
+    Backoff, Ended, Limits, Link, Progress, Recipe, RetryPolicy, Stop, Terms, ack::Keeper, attempt, last_token,
+    wait_before_retry,
+};
+use crate::ports::{Bookmark, Capture, Expect, Sink, Source, StateStore, Transform};
+
+/// A mirror of one table, ready to run.
+pub struct Mirror {
+    /// The pipeline's name; state keys start with it.
+    pub name: String,
+    /// Says where the stream stands.
+    pub capture: Box<dyn Capture>,
+    /// Reads the rows that exist; its transforms lack `cdc_unwrap`.
+    pub snapshot: Arc<dyn Recipe>,
+    /// Streams the changes.
+    pub stream: Arc<dyn Recipe>,
+    /// Durable state.
+    pub store: Arc<dyn StateStore>,
+    /// Go on after the first cycle, and ride out transient failures.
+    pub continuous: bool,
+    /// Commit tokens with the stream's pages (exactly-once by watermark).
+    pub tokens: bool,
+    /// Counters.
+    pub meter: Arc<Meter>,
+    /// Limits of the pump.
+    pub limits: Limits,
+    /// Delays between attempts; the number of attempts is not limited while the mirror is continuous.
+    pub retry: RetryPolicy,
+}
+
+/// Runs a mirror until it is done, stopped, or failed.
+///
+/// # Errors
+/// The failure that ended it.
+pub async fn run(mirror: Mirror, stop: &Stop) -> Result<Ended> {
+    let policy = RetryPolicy { max_attempts: None, ..mirror.retry };
+    let mut driver = Driver {
+        coordinator: Coordinator::new(1, mirror.continuous),
+        backoff: Backoff::new(policy),
+        failure: None,
+        mirror,
+        stop,
+    };
+    driver.run().await
+}
+
+struct Driver<'a> {
+    mirror: Mirror,
+    coordinator: Coordinator,
+    backoff: Backoff,
+    /// The last failure, until something succeeds.
+    failure: Option<Error>,
+    stop: &'a Stop,
+}
+
+impl Driver<'_> {
+    async fn run(&mut self) -> Result<Ended> {
+        let started = Event::Started { tables: vec![self.load().await?] };
+        let mut events = VecDeque::from([started]);
+        while let Some(event) = events.pop_front() {
+            for effect in self.coordinator.step(event) {
+                if let Effect::Finish(outcome) = effect {
+                    return self.finish(outcome);
+                }
+                events.extend(self.carry_out(effect).await);
+            }
+        }
+        unreachable!("every event leads to work or to the end (C5)")
+    }
+
+    fn finish(&mut self, outcome: Outcome) -> Result<Ended> {
+        match (outcome, self.failure.take()) {
+            (Outcome::Failed, Some(error)) => Err(error),
+            (Outcome::Failed | Outcome::Done, _) => Ok(Ended::Exhausted),
+            (Outcome::Stopped, _) => Ok(Ended::Stopped),
+        }
+    }
+
+    /// Does one effect and says what came of it.
+    async fn carry_out(&mut self, effect: Effect) -> Vec<Event> {
+        let written = self.mirror.meter.reading().rows_written;
+        let done = match effect {
+            Effect::Capture { table } => self.capture().await.map(|at| Event::Captured { table, at }),
+            Effect::Store { table, marker, seed } => self.store(&marker, seed).await.map(|()| Event::Stored { table }),
+            Effect::Snapshot { table } => self.snapshot().await.map(|ended| match ended {
+                Ended::Exhausted => Event::SnapshotDone { table },
+                Ended::Stopped => Event::Halted,
+            }),
+            Effect::Stream { from: _ } => self.stream().await.map(|ended| match ended {
+                Ended::Exhausted => Event::StreamEnded,
+                Ended::Stopped => Event::Halted,
+            }),
+            Effect::Wait => {
+                self.wait().await;
+                Ok(Event::Woke)
+            }
+            // The work in hand listens to `stop` itself; confirmations are relayed while the stream runs.
+            Effect::Halt | Effect::Confirm { .. } => return Vec::new(),
+            Effect::Finish(_) => unreachable!("handled by the loop"),
+        };
+        let advanced = self.mirror.meter.reading().rows_written > written;
+        self.outcome(done, advanced)
+    }
+
+    fn outcome(&mut self, done: Result<Event>, advanced: bool) -> Vec<Event> {
+        let event = match done {
+            Ok(event) => {
+                self.failure = None;
+                if event != Event::Woke {
+                    self.backoff.reset();
+                }
+                event
+            }
+            Err(error) => {
+                if advanced {
+                    self.backoff.reset();
+                }
+                let retry = error.retry();
+                self.failure = Some(error);
+                Event::Failed { retry }
+            }
+        };
+        let stop = self.stop.is_draining().then_some(Event::StopRequested);
+        stop.into_iter().chain([event]).collect()
+    }
+
+    /// The stored marker and committed mark, if the mirror ran before.
+    async fn load(&self) -> Result<Option<(Marker, Mark)>> {
+        let key = self.marker_key();
+        let Some(stored) = self.mirror.store.get(&key).await? else { return Ok(None) };
+        let marker = Marker::parse(&key, &stored.value)?;
+        let keeper = self.keeper();
+        let progress = keeper.load().await?.ok_or_else(|| {
+            Error::new(&BOOKMARK_MISSING, format!("the state has \"{key}\" but nothing under \"{}\"", keeper.key))
+        })?;
+        Ok(Some((marker, self.mark(progress.bookmark)?)))
+    }
+
+    async fn capture(&mut self) -> Result<Mark> {
+        self.mirror.meter.enter(Phase::Starting);
+        let bookmark = self.mirror.capture.capture().await?;
+        failpoint::hit("after_capture");
+        self.mark(bookmark)
+    }
+
+    /// C3: the bookmark first, then the marker that says it is there.
+    async fn store(&self, marker: &Marker, seed: Option<Mark>) -> Result<()> {
+        if let Some(Mark { bookmark, .. }) = seed {
+            let sequence = self.last_sequence().await?;
+            self.keeper().save(&Progress { bookmark, sequence }).await?;
+        }
+        let value = marker.to_value();
+        self.mirror.store.put(&self.marker_key(), &value, Expect::Any).await.map(drop)
+    }
+
+    /// Numbers on from a token that an earlier life of this mirror left in the destination, so that it is never taken
+    /// for a newer commit.
+    async fn last_sequence(&self) -> Result<Option<u64>> {
+        if !self.mirror.tokens {
+            return Ok(None);
+        }
+        let mut sink = self.mirror.stream.sink().await?;
+        let token = last_token(sink.as_mut(), &self.stream_terms()).await?;
+        sink.close().await?;
+        Ok(Some(token.map_or(0, |t| t.sequence)))
+    }
+
+    async fn snapshot(&self) -> Result<Ended> {
+        let terms = Terms {
+            keeper: None,
+            tokens: false,
+            phase: Phase::Snapshot,
+            page_failpoint: "mid_snapshot",
+            meter: self.mirror.meter.clone(),
+            limits: self.mirror.limits,
+        };
+        attempt(self.mirror.snapshot.as_ref(), &terms, Link::direct(), self.stop).await
+    }
+
+    async fn stream(&mut self) -> Result<Ended> {
+        let (settled, hear) = watch::channel(None);
+        let (tell, confirm) = watch::channel(None);
+        let terms = self.stream_terms();
+        let recipe = Guarded(self.mirror.stream.clone());
+        let pumping = attempt(&recipe, &terms, Link { settled, confirm }, self.stop);
+        let relaying = relay(&mut self.coordinator, self.mirror.capture.as_ref(), hear, tell);
+        let (ended, relayed) = tokio::join!(pumping, relaying);
+        ended.and_then(|ended| relayed.map(|()| ended))
+    }
+
+    async fn wait(&mut self) {
+        let Some(error) = &self.failure else { return };
+        if let Some(delay) = self.backoff.after(error) {
+            wait_before_retry(error, delay, &self.stream_terms(), self.stop).await;
+        }
+    }
+
+    fn stream_terms(&self) -> Terms {
+        Terms {
+            keeper: Some(self.keeper()),
+            tokens: self.mirror.tokens,
+            phase: Phase::Streaming,
+            page_failpoint: "mid_stream",
+            meter: self.mirror.meter.clone(),
+            limits: self.mirror.limits,
+        }
+    }
+
+    fn keeper(&self) -> Keeper {
+        Keeper { store: self.mirror.store.clone(), key: format!("{}::cdc", self.mirror.name) }
+    }
+
+    fn marker_key(&self) -> String {
+        format!("{}::__replication__", self.mirror.name)
+    }
+
+    fn mark(&self, bookmark: Bookmark) -> Result<Mark> {
+        let position = self.mirror.capture.position(&bookmark)?;
+        Ok(Mark { bookmark, position })
+    }
+}
+
+/// Takes what the ledger settled to the coordinator, and what the coordinator confirms to the reader (C1). Ends when
+/// the ledger goes, and takes the reader's channel with it.
+async fn relay(
+    coordinator: &mut Coordinator,
+    order: &dyn Capture,
+    mut settled: watch::Receiver<Option<Bookmark>>,
+    confirm: watch::Sender<Option<Bookmark>>,
+) -> Result<()> {
+    while settled.changed().await.is_ok() {
+        let Some(bookmark) = settled.borrow_and_update().clone() else { continue };
+        let position = order.position(&bookmark)?;
+        for effect in coordinator.step(Event::Committed { table: 0, at: Mark { bookmark, position } }) {
+            if let Effect::Confirm { up_to } = effect {
+                confirm.send_replace(Some(up_to.bookmark));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The stream's recipe with its source held to one table.
+struct Guarded(Arc<dyn Recipe>);
+
+#[async_trait]
+impl Recipe for Guarded {
+    async fn source(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>> {
+        Ok(Box::new(OneTable::new(self.0.source(bookmark).await?)))
+    }
+
+    async fn transforms(&self) -> Result<Vec<Box<dyn Transform>>> {
+        self.0.transforms().await
+    }
+
+    async fn sink(&self) -> Result<Box<dyn Sink>> {
+        self.0.sink().await
+    }
+}

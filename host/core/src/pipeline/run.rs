@@ -1,0 +1,156 @@
+//! One pipeline from opening to its end: position, pump, and trying again.
+
+use async_trait::async_trait;
+use std::sync::Arc;
+use tokio::sync::watch;
+
+use super::ack::{Keeper, Ledger, Tokens};
+use super::chain::Chain;
+use super::progress::Progress;
+use super::pump::{Ended, Limits, Pump};
+use super::retry::{Backoff, RetryPolicy};
+use super::shutdown::Stop;
+use crate::delivery::Token;
+use crate::error::{Error, Result};
+use crate::observe::{Meter, Phase};
+use crate::ports::{Bookmark, Sink, Source, Transform};
+
+/// How the parts of a pipeline are opened; asked again for every attempt, because an error leaves no part usable.
+#[async_trait]
+pub trait Recipe: Send + Sync {
+    /// A source at `bookmark`, or at its beginning.
+    async fn source(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>>;
+    /// The transforms, in order.
+    async fn transforms(&self) -> Result<Vec<Box<dyn Transform>>>;
+    /// The sink.
+    async fn sink(&self) -> Result<Box<dyn Sink>>;
+}
+
+/// What is fixed for all attempts.
+#[derive(Clone)]
+pub struct Terms {
+    /// Where progress is kept; without it every run starts at the beginning.
+    pub keeper: Option<Keeper>,
+    /// Whether commits carry tokens (exactly-once by watermark). Needs a keeper.
+    pub tokens: bool,
+    /// What the run counts as while it pumps.
+    pub phase: Phase,
+    /// Failpoint hit after each page that was written.
+    pub page_failpoint: &'static str,
+    /// Counters.
+    pub meter: Arc<Meter>,
+    /// Limits of the pump.
+    pub limits: Limits,
+}
+
+/// How durable bookmarks get from the ledger to the source.
+pub struct Link {
+    /// The ledger tells it what is durable.
+    pub settled: watch::Sender<Option<Bookmark>>,
+    /// The reader hears from it what to confirm upstream. Its sender must go when `settled` does.
+    pub confirm: watch::Receiver<Option<Bookmark>>,
+}
+
+impl Link {
+    /// Whatever is durable is confirmed.
+    pub fn direct() -> Self {
+        let (settled, confirm) = watch::channel(None);
+        Self { settled, confirm }
+    }
+}
+
+/// Opens a pipeline at its progress and pumps until it ends.
+///
+/// # Errors
+/// Of opening or of any stage. What was settled stays settled.
+pub async fn attempt(recipe: &dyn Recipe, terms: &Terms, link: Link, stop: &Stop) -> Result<Ended> {
+    let mut sink = recipe.sink().await?;
+    let stored = match &terms.keeper {
+        Some(keeper) => keeper.load().await?,
+        None => None,
+    };
+    let token = last_token(sink.as_mut(), terms).await?;
+    let progress = Progress::reconcile(stored, token);
+    let tokens = match terms.tokens {
+        true => Tokens::After(progress.as_ref().and_then(|p| p.sequence).unwrap_or(0)),
+        false => Tokens::Off,
+    };
+    let bookmark = progress.map(|p| p.bookmark);
+    let chain = Chain::new(recipe.transforms().await?);
+    let source = recipe.source(bookmark).await?;
+    terms.meter.enter(terms.phase);
+    let pump = Pump {
+        source,
+        chain,
+        sink,
+        ledger: Ledger::new(terms.keeper.clone(), tokens, link.settled),
+        durable: link.confirm,
+        meter: terms.meter.clone(),
+        limits: terms.limits,
+        page_failpoint: terms.page_failpoint,
+    };
+    pump.run(stop).await
+}
+
+/// The last token the destination holds for this pipeline.
+///
+/// # Errors
+/// Of the destination, or when what it holds is no token.
+pub async fn last_token(sink: &mut dyn Sink, terms: &Terms) -> Result<Option<Token>> {
+    let (true, Some(keeper)) = (terms.tokens, &terms.keeper) else { return Ok(None) };
+    let text = sink.last_token(&keeper.key).await?;
+    text.map(|t| t.parse::<Token>()).transpose()
+}
+
+/// Whether repeating an attempt can't double rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Repeatable {
+    /// The source resumes at bookmarks and each commit stores one.
+    pub resumes: bool,
+    /// Writing a row again changes nothing (upsert), or an unfinished run leaves nothing behind (overwrite).
+    pub absorbs: bool,
+}
+
+/// Attempts a pipeline until it ends, fails for good, or was asked to stop.
+///
+/// An attempt that already committed rows is tried again only when that can't double them.
+///
+/// # Errors
+/// The last attempt's.
+pub async fn run(
+    recipe: &dyn Recipe,
+    terms: &Terms,
+    repeatable: Repeatable,
+    policy: RetryPolicy,
+    stop: &Stop,
+) -> Result<Ended> {
+    let mut backoff = Backoff::new(policy);
+    loop {
+        let before = terms.meter.reading().rows_written;
+        let error = match attempt(recipe, terms, Link::direct(), stop).await {
+            Ok(ended) => return Ok(ended),
+            Err(error) => error,
+        };
+        let advanced = terms.meter.reading().rows_written > before;
+        if advanced {
+            backoff.reset();
+        }
+        let safe = !advanced || repeatable.resumes || repeatable.absorbs;
+        let Some(delay) = backoff.after(&error).filter(|_| safe && !stop.is_draining()) else { return Err(error) };
+        wait_before_retry(&error, delay, terms, stop).await;
+        if stop.is_draining() {
+            return Ok(Ended::Stopped);
+        }
+    }
+}
+
+/// Says what failed and waits, unless a stop comes first.
+pub(crate) async fn wait_before_retry(error: &Error, delay: std::time::Duration, terms: &Terms, stop: &Stop) {
+    tracing::warn!(code = error.code().id, error = ?error, delay_ms = delay.as_millis() as u64, "trying again");
+    terms.meter.retried();
+    terms.meter.enter(Phase::Waiting);
+    tokio::select! {
+        () = stop.draining() => {}
+        () = tokio::time::sleep(delay) => {}
+    }
+}
