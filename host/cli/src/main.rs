@@ -1,2 +1,57 @@
-//! placeholder
-fn main() {}
+//! The command `faucet`: arguments in, exit codes out; one file per command.
+//!
+//! Exit codes: 0 done (or stopped in good order), 1 the run failed, 2 the configuration or the arguments are wrong,
+//! 3 the environment is (a file, a permission, a missing runtime).
+//!
+//! This crate alone prints and exits.
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod args;
+mod catalog;
+mod completions;
+mod display;
+mod explain;
+mod init;
+mod list;
+mod load;
+mod logging;
+mod mirror;
+mod plugins;
+mod progress;
+mod recipe;
+mod run;
+mod schema;
+mod screen;
+mod session;
+mod snippet;
+mod validate;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use display::Failure;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match dispatch(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            display::print(&failure, cli.global.output);
+            failure.exit_code()
+        }
+    }
+}
+
+fn dispatch(cli: &Cli) -> Result<(), Failure> {
+    match &cli.command {
+        Command::Run(args) => run::execute(&cli.global, args),
+        Command::Mirror(args) => mirror::execute(&cli.global, args),
+        Command::Validate(args) => validate::execute(&cli.global, args),
+        Command::Schema(args) => schema::execute(args),
+        Command::List(args) => list::execute(&cli.global, args),
+        Command::Explain(args) => explain::execute(args),
+        Command::Init(args) => init::execute(args),
+        Command::Completions(args) => completions::execute(args),
+    }
+}

@@ -1,0 +1,162 @@
+//! The command line, declared once: help, completions and parsing come from here.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Keeps destinations in step with sources: snapshots the rows that exist, then streams changes, without a gap and
+/// without a duplicate.
+#[derive(Debug, Parser)]
+#[command(name = "faucet", version, propagate_version = true, arg_required_else_help = true, after_help = AFTER_HELP)]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: Global,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER_HELP: &str = "\
+Start here:
+  faucet init --source postgres-cdc --sink sqlite > mirror.yaml
+  faucet validate mirror.yaml
+  faucet mirror mirror.yaml
+
+Exit codes: 0 done, 1 the run failed, 2 the configuration is wrong, 3 the environment is.
+Every error names a code; `faucet explain CODE` says more.";
+
+/// Options every command takes.
+#[derive(Debug, Args)]
+pub struct Global {
+    /// Write results and progress for people or, one JSON object a line, for programs
+    #[arg(long, global = true, value_enum, default_value_t = Output::Text, value_name = "FORMAT")]
+    pub output: Output,
+    /// Print nothing but errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// How log messages are written to standard error [default: observability.log_format, else text]
+    #[arg(long, global = true, value_enum, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
+    /// The least important messages that are logged [default: observability.log_level, else info]
+    #[arg(long, global = true, value_enum, value_name = "LEVEL", env = "FAUCET_LOG")]
+    pub log_level: Option<LogLevel>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogLevel {
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a pipeline until its source ends
+    ///
+    /// Reads the source, applies the transforms, writes the sink. A source that ends (a query, a file, a change stream
+    /// that stayed idle) ends the run. The `mirror:` block is ignored.
+    Run(ConfigArgs),
+    /// Snapshot a table, then stream its changes
+    ///
+    /// Captures the change stream's position, reads the rows that exist, then applies every change since that position.
+    /// Progress is durable: start the same command again and it resumes where it was, whatever stopped it.
+    #[command(alias = "replicate")]
+    Mirror(ConfigArgs),
+    /// Check a configuration without connecting anywhere
+    ///
+    /// Lists every problem with its line and what would fix it. Warnings don't fail.
+    Validate(ConfigArgs),
+    /// Print the JSON Schema of the configuration, for editors
+    Schema(SchemaArgs),
+    /// List sources, sinks, transforms and state stores with their configuration keys
+    List(ListArgs),
+    /// Say what an error code means and what to do about it
+    Explain(ExplainArgs),
+    /// Write a commented configuration for a source and a sink
+    Init(InitArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ConfigArgs {
+    /// The configuration, YAML or JSON; - reads standard input
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Only the `config:` of this connector, transform or state store
+    #[arg(value_name = "TYPE")]
+    pub kind: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Show the configuration keys of one type
+    #[arg(value_name = "TYPE")]
+    pub kind: Option<String>,
+    /// Also list the plugins of this configuration
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The code an error names, such as postgres.slot_missing; without it all codes are listed
+    #[arg(value_name = "CODE")]
+    pub code: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// The type of source
+    #[arg(long, value_name = "TYPE", default_value = "postgres-cdc")]
+    pub source: String,
+    /// The type of sink
+    #[arg(long, value_name = "TYPE", default_value = "sqlite")]
+    pub sink: String,
+    /// The pipeline's name
+    #[arg(long, value_name = "NAME", default_value = "my_pipeline")]
+    pub name: String,
+    /// Write to this file, which must not exist, instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declaration_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn replicate_is_mirror() {
+        let cli = Cli::try_parse_from(["faucet", "replicate", "m.yaml"]).expect("the older name is accepted");
+        assert!(matches!(cli.command, Command::Mirror(_)));
+    }
+}

@@ -1,0 +1,42 @@
+//! `faucet mirror CONFIG`.
+
+use faucet_core::config::Purpose;
+use faucet_core::delivery::Mechanism;
+use faucet_core::error::{Error, Result, UNCHECKED_CONFIG};
+use faucet_core::mirror::{self, Mirror};
+use faucet_core::pipeline::Ended;
+use std::sync::Arc;
+
+use crate::args::{ConfigArgs, Global};
+use crate::display::Failure;
+use crate::load;
+use crate::recipe::Planned;
+use crate::session::Session;
+
+/// Snapshots a table, then streams its changes.
+pub fn execute(global: &Global, args: &ConfigArgs) -> Result<(), Failure> {
+    let loaded = load::plan(&args.config, Purpose::Mirror, global.quiet)?;
+    Session::new(global, loaded.plan).execute(run)
+}
+
+async fn run(session: &Session) -> Result<Ended> {
+    let plan = &session.plan;
+    // The checks of `Purpose::Mirror` leave none of these out; a plan without them is a bug, reported as an error.
+    let incomplete = |what| Error::new(&UNCHECKED_CONFIG, format!("a mirror needs {what}"));
+    let block = plan.mirror.as_ref().ok_or_else(|| incomplete("a `mirror:` block"))?;
+    let store = session.store().await?.ok_or_else(|| incomplete("a `state:` block"))?;
+    let capture = plan.source.kind.capture(&plan.source.config);
+    let mirror = Mirror {
+        name: plan.name.clone(),
+        capture: capture.ok_or_else(|| incomplete("a source that can capture its position"))?,
+        snapshot: Arc::new(Planned::snapshot(plan, &block.snapshot)),
+        stream: Arc::new(Planned::pipeline(plan)),
+        store,
+        continuous: block.continuous,
+        tokens: plan.mechanism == Mechanism::Watermark,
+        meter: session.meter.clone(),
+        limits: session.limits(),
+        retry: session.retry(),
+    };
+    mirror::run(mirror, &session.stop).await
+}

@@ -1,0 +1,58 @@
+//! Opens the parts of a planned pipeline, each with a word on what was being opened when it fails.
+
+use async_trait::async_trait;
+use faucet_core::config::{Plan, Stage};
+use faucet_core::error::Result;
+use faucet_core::pipeline::Recipe;
+use faucet_core::ports::{AnySink, AnySource, AnyTransform, Bookmark, Sink, SinkContext, Source, SourceContext, Transform};
+
+/// A source, transforms and a sink, as planned.
+pub struct Planned {
+    name: String,
+    source: Stage<dyn AnySource>,
+    transforms: Vec<Stage<dyn AnyTransform>>,
+    sink: Stage<dyn AnySink>,
+}
+
+impl Planned {
+    /// The pipeline as it is written.
+    pub fn pipeline(plan: &Plan) -> Self {
+        Self {
+            name: plan.name.clone(),
+            source: plan.source.clone(),
+            transforms: plan.transforms.clone(),
+            sink: plan.sink.clone(),
+        }
+    }
+
+    /// The snapshot phase of a mirror: its own source, and every transform that takes plain rows. `cdc_unwrap` has
+    /// nothing to unwrap there.
+    pub fn snapshot(plan: &Plan, source: &Stage<dyn AnySource>) -> Self {
+        let transforms = plan.transforms.iter().filter(|t| !t.kind.takes_changes()).cloned().collect();
+        Self { source: source.clone(), transforms, ..Self::pipeline(plan) }
+    }
+}
+
+#[async_trait]
+impl Recipe for Planned {
+    async fn source(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>> {
+        let context = SourceContext { bookmark, pipeline: self.name.clone() };
+        let opened = self.source.kind.open(&self.source.config, context).await;
+        opened.map_err(|e| e.context(format!("opening the source '{}'", self.source.kind.name())))
+    }
+
+    async fn transforms(&self) -> Result<Vec<Box<dyn Transform>>> {
+        let mut opened = Vec::with_capacity(self.transforms.len());
+        for stage in &self.transforms {
+            let transform = stage.kind.open(&stage.config).await;
+            opened.push(transform.map_err(|e| e.context(format!("opening the transform '{}'", stage.kind.name())))?);
+        }
+        Ok(opened)
+    }
+
+    async fn sink(&self) -> Result<Box<dyn Sink>> {
+        let context = SinkContext { pipeline: self.name.clone() };
+        let opened = self.sink.kind.open(&self.sink.config, context).await;
+        opened.map_err(|e| e.context(format!("opening the sink '{}'", self.sink.kind.name())))
+    }
+}

@@ -1,0 +1,75 @@
+//! Lines of a configuration shown beside its problems, with the secrets in them covered.
+
+/// Words in a key that say its value is nobody's business.
+const SECRET_WORDS: [&str; 5] = ["password", "secret", "token", "passphrase", "api_key"];
+
+/// Covers passwords in URLs and the values of keys that sound secret. Every line and column stays where it was.
+pub fn mask_secrets(text: &str) -> String {
+    let lines = text.split_inclusive('\n').map(|line| mask_secret_key(&mask_urls(line)));
+    lines.collect()
+}
+
+/// `scheme://user:password@` with the password covered.
+fn mask_urls(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + 3);
+        out.push_str(before);
+        let authority_end = after.find(|c: char| matches!(c, '/' | '"' | '\'' | '?') || c.is_whitespace()).unwrap_or(after.len());
+        let (authority, tail) = after.split_at(authority_end);
+        out.push_str(&mask_authority(authority));
+        rest = tail;
+    }
+    out + rest
+}
+
+fn mask_authority(authority: &str) -> String {
+    let Some((user_info, host)) = authority.rsplit_once('@') else { return authority.to_owned() };
+    match user_info.split_once(':') {
+        Some((user, password)) => format!("{user}:{}@{host}", cover(password)),
+        None => authority.to_owned(),
+    }
+}
+
+fn mask_secret_key(line: &str) -> String {
+    let Some((key, value)) = line.split_once(": ") else { return line.to_owned() };
+    let sounds_secret = SECRET_WORDS.iter().any(|word| key.to_ascii_lowercase().contains(word));
+    // A reference to an environment variable is no secret; it is often what the problem is about.
+    if sounds_secret && !value.contains("${") { format!("{key}: {}", cover(value)) } else { line.to_owned() }
+}
+
+fn cover(secret: &str) -> String {
+    secret.chars().map(|c| if c.is_whitespace() { c } else { '*' }).collect()
+}
+
+/// Byte offset and length of the word that starts at a line and column (both from 1); never beyond the text.
+pub fn span(text: &str, line: usize, column: usize) -> (usize, usize) {
+    let start: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let this_line = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or("");
+    let offset: usize = this_line.chars().take(column.saturating_sub(1)).map(char::len_utf8).sum();
+    let word = this_line[offset..].split(|c: char| c.is_whitespace() || matches!(c, ':' | ',' | '}' | ']')).next();
+    (start + offset, word.map_or(0, str::len).max(usize::from(offset < this_line.len())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_covered_in_place() {
+        let masked = mask_secrets("url: \"postgres://bob:hunter2@db:5432/x?sslmode=require\"\npassword: abc # x\nkey: [id]\n");
+        assert_eq!(masked, "url: \"postgres://bob:*******@db:5432/x?sslmode=require\"\npassword: *** * *\nkey: [id]\n");
+        assert_eq!(mask_secrets("token: ${env:T}\n"), "token: ${env:T}\n");
+        assert_eq!(mask_secrets("u: postgres://a:p@ss@h/x\n"), "u: postgres://a:****@h/x\n");
+    }
+
+    #[test]
+    fn spans_point_at_words() {
+        let text = "a: 1\n  größe: upser\n";
+        assert_eq!(&text[span(text, 2, 10).0..][..span(text, 2, 10).1], "upser");
+        assert_eq!(&text[span(text, 2, 3).0..][..span(text, 2, 3).1], "größe");
+        let (offset, length) = span(text, 99, 9);
+        assert!(offset + length <= text.len());
+    }
+}
