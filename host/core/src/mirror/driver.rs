@@ -16,6 +16,7 @@ use crate::pipeline::{
     wait_before_retry,
 };
 use crate::ports::{Bookmark, Capture, Expect, Sink, Source, StateStore, Transform};
+use crate::state::{self, StateKey};
 
 /// A mirror of one table, ready to run.
 pub struct Mirror {
@@ -140,11 +141,11 @@ impl Driver<'_> {
     /// The stored marker and committed mark, if the mirror ran before.
     async fn load(&self) -> Result<Option<(Marker, Mark)>> {
         let key = self.marker_key();
-        let Some(stored) = self.mirror.store.get(&key).await? else { return Ok(None) };
-        let marker = Marker::parse(&key, &stored.value)?;
+        let Some(stored) = self.mirror.store.get(key.as_str()).await? else { return Ok(None) };
+        let marker = Marker::parse(key.as_str(), &stored.value)?;
         let keeper = self.keeper();
         let progress = keeper.load().await?.ok_or_else(|| {
-            Error::new(&BOOKMARK_MISSING, format!("the state has \"{key}\" but nothing under \"{}\"", keeper.key))
+            Error::new(&BOOKMARK_MISSING, format!("the state has \"{}\" but nothing under \"{}\"", key.as_str(), keeper.key.as_str()))
         })?;
         Ok(Some((marker, self.mark(progress.bookmark)?)))
     }
@@ -163,7 +164,7 @@ impl Driver<'_> {
             self.keeper().save(&Progress { bookmark, sequence }).await?;
         }
         let value = marker.to_value();
-        self.mirror.store.put(&self.marker_key(), &value, Expect::Any).await.map(drop)
+        self.mirror.store.put(self.marker_key().as_str(), &value, Expect::Any).await.map(drop)
     }
 
     /// Numbers on from a token that an earlier life of this mirror left in the destination, so that it is never taken
@@ -220,11 +221,11 @@ impl Driver<'_> {
     }
 
     fn keeper(&self) -> Keeper {
-        Keeper { store: self.mirror.store.clone(), key: format!("{}::cdc", self.mirror.name) }
+        Keeper { store: self.mirror.store.clone(), key: StateKey::cdc(&self.mirror.name) }
     }
 
-    fn marker_key(&self) -> String {
-        format!("{}::__replication__", self.mirror.name)
+    fn marker_key(&self) -> StateKey {
+        StateKey::pipeline_marker(&self.mirror.name, state::Marker::Replication)
     }
 
     fn mark(&self, bookmark: Bookmark) -> Result<Mark> {

@@ -15,6 +15,7 @@ use crate::failpoint;
 use crate::ports::{Bookmark, Expect, Sink, StateStore};
 
 use super::progress::Progress;
+use crate::state::{StateKey, migrate};
 
 /// Where bookmarks are kept.
 #[derive(Clone)]
@@ -22,19 +23,22 @@ pub struct Keeper {
     /// The store.
     pub store: Arc<dyn StateStore>,
     /// The pipeline's key in it; also the scope of its tokens.
-    pub key: String,
+    pub key: StateKey,
 }
 
 impl Keeper {
-    /// The stored progress, if any.
+    /// The stored progress, if any. What an earlier release stored under another key is moved first.
     pub async fn load(&self) -> Result<Option<Progress>> {
-        let stored = self.store.get(&self.key).await?;
-        stored.map(|s| Progress::parse(&self.key, &s.value)).transpose()
+        if self.store.durable() {
+            migrate(self.store.as_ref(), &self.key).await?;
+        }
+        let stored = self.store.get(self.key.as_str()).await?;
+        stored.map(|s| Progress::parse(self.key.as_str(), &s.value)).transpose()
     }
 
     /// Stores progress, whatever was there.
     pub async fn save(&self, progress: &Progress) -> Result<()> {
-        self.store.put(&self.key, &progress.to_value(), Expect::Any).await.map(drop)
+        self.store.put(self.key.as_str(), &progress.to_value(), Expect::Any).await.map(drop)
     }
 }
 
@@ -85,7 +89,7 @@ impl Ledger {
             return Ok(None);
         };
         let token = Token { sequence: last + 1, bookmark: Some(bookmark.clone()) };
-        sink.commit(Some((&keeper.key, &token.to_string()))).await?;
+        sink.commit(Some((keeper.key.as_str(), &token.to_string()))).await?;
         self.tokens = Tokens::After(token.sequence);
         Ok(Some(token.sequence))
     }

@@ -5,6 +5,7 @@
 pub mod ack;
 mod chain;
 pub mod channel;
+mod native;
 mod progress;
 pub mod pump;
 mod retry;
@@ -13,6 +14,7 @@ mod shutdown;
 pub mod unwrap;
 
 pub use chain::{Chain, ROWS_REJECTED};
+pub use native::native_transforms;
 pub use progress::{NOT_PROGRESS, Progress};
 pub use pump::{Ended, Limits};
 pub use retry::{Backoff, RetryPolicy};

@@ -98,7 +98,7 @@ pub async fn attempt(recipe: &dyn Recipe, terms: &Terms, link: Link, stop: &Stop
 /// Of the destination, or when what it holds is no token.
 pub async fn last_token(sink: &mut dyn Sink, terms: &Terms) -> Result<Option<Token>> {
     let (true, Some(keeper)) = (terms.tokens, &terms.keeper) else { return Ok(None) };
-    let text = sink.last_token(&keeper.key).await?;
+    let text = sink.last_token(keeper.key.as_str()).await?;
     text.map(|t| t.parse::<Token>()).transpose()
 }
 

@@ -8,6 +8,7 @@ use faucet_core::error::Result;
 use faucet_core::observe::{Meter, Phase};
 use faucet_core::pipeline::ack::Keeper;
 use faucet_core::pipeline::{Ended, Limits, Repeatable, RetryPolicy, Stop, Terms, run};
+use faucet_core::StateKey;
 use std::sync::Arc;
 use std::time::Duration;
 use world::{Entry, Piece, World};
@@ -22,7 +23,7 @@ const QUICK: RetryPolicy = RetryPolicy {
 
 fn terms(world: &World, tokens: bool) -> Terms {
     Terms {
-        keeper: Some(Keeper { store: Arc::new(world.clone()), key: "p::default".into() }),
+        keeper: Some(Keeper { store: Arc::new(world.clone()), key: StateKey::row("p", "default") }),
         tokens,
         phase: Phase::Copying,
         page_failpoint: "none",
