@@ -14,7 +14,7 @@ use crate::plugins::{Bundled, Loader};
 pub fn bundled() -> Result<Catalog> {
     let loader = Loader::new()?;
     let mut transforms = faucet_core::pipeline::native_transforms();
-    transforms.extend(Bundled::all(&loader)?);
+    transforms.extend(Bundled::all(&loader));
     Ok(Catalog {
         sources: registry::sources().into_iter().map(Arc::from).collect(),
         transforms,

@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod args;
+mod bundled;
 mod catalog;
 mod completions;
 mod display;

@@ -17,10 +17,11 @@ pub struct Planned {
 impl Planned {
     /// The pipeline as it is written.
     pub fn pipeline(plan: &Plan) -> Self {
+        let key = plan.sink.kind.capabilities(&plan.sink.config).map(|c| c.key).unwrap_or_default();
         Self {
             name: plan.name.clone(),
             source: plan.source.clone(),
-            transforms: plan.transforms.clone(),
+            transforms: plan.transforms.iter().map(|stage| keyed(stage, &key)).collect(),
             sink: plan.sink.clone(),
         }
     }
@@ -31,6 +32,15 @@ impl Planned {
         let transforms = plan.transforms.iter().filter(|t| !t.kind.takes_changes()).cloned().collect();
         Self { source: source.clone(), transforms, ..Self::pipeline(plan) }
     }
+}
+
+/// A step that takes changes judges a changed key by the columns the sink knows rows by, unless it is told otherwise.
+fn keyed(stage: &Stage<dyn AnyTransform>, key: &[String]) -> Stage<dyn AnyTransform> {
+    let mut stage = stage.clone();
+    if stage.kind.takes_changes() && !key.is_empty() && stage.config.get("key").is_none() {
+        stage.config["key"] = key.into();
+    }
+    stage
 }
 
 #[async_trait]
