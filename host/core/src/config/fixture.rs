@@ -203,9 +203,9 @@ impl AnyTransform for Step {
 
     fn schema(&self) -> Value {
         let columns = json!({ "type": "array", "items": { "$ref": "#/$defs/Column" } });
-        let columns = if self.takes_changes { json!({}) } else { json!({ "columns": columns }) };
+        let name = if self.takes_changes { "key" } else { "columns" };
         json!({
-            "type": "object", "properties": columns, "additionalProperties": false,
+            "type": "object", "properties": { name: columns }, "additionalProperties": false,
             "$defs": { "Column": { "type": "string", "minLength": 1 } },
         })
     }

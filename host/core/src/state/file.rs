@@ -280,6 +280,9 @@ fn no_key(path: &Path) -> Error {
     .hint("add encryption: { key: ... } with the key it was written with")
 }
 
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used)]
+mod crash_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;

@@ -23,7 +23,10 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Problem> {
         let problem = Problem::error("", "`faucet mirror` needs a `mirror` block");
         return vec![problem.hint("add mirror: { snapshot: { source: ... } }, or use `faucet run`")];
     };
-    [store(facts), capture(facts), snapshot(facts, at), append(facts)].into_iter().flatten().collect()
+    [store(facts), temporary_slot(facts).or_else(|| capture(facts)), snapshot(facts, at), append(facts)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn store(facts: &Facts<'_>) -> Option<Problem> {
@@ -34,6 +37,17 @@ fn store(facts: &Facts<'_>) -> Option<Problem> {
     };
     let hint = "use state: { type: file, config: { path: ./state } }";
     Some(Problem::error(facts.store_path(), message).hint(hint))
+}
+
+/// A temporary slot ends with the session that makes it, so nothing keeps the log from the captured position on.
+fn temporary_slot(facts: &Facts<'_>) -> Option<Problem> {
+    let config = &facts.document.pipeline.source.config;
+    if config.get("slot_type").and_then(serde_json::Value::as_str) != Some("temporary") {
+        return None;
+    }
+    let message = "a mirror needs a permanent replication slot: a temporary one is gone before streaming starts";
+    let problem = Problem::error("pipeline.source.config.slot_type", message);
+    Some(problem.hint("remove `slot_type`, or write `slot_type: permanent`"))
 }
 
 fn capture(facts: &Facts<'_>) -> Option<Problem> {

@@ -15,6 +15,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Problem> {
     let mut problems = order(facts);
     if let Some(sink) = &facts.sink {
         problems.extend(key(facts, sink));
+        problems.extend(other_key(facts, sink));
         problems.extend(deletes(facts, sink));
         problems.extend(overwrite(facts, sink));
     }
@@ -80,6 +81,23 @@ fn sink_reports_key(facts: &Facts<'_>) -> bool {
     let config = serde_json::Value::Object(facts.document.pipeline.sink.config.clone());
     let problems = facts.stages.sink.as_ref().map(|kind| kind.validate(&config)).unwrap_or_default();
     problems.iter().any(|p| p.severity == Severity::Error && (p.path == "key" || p.message.contains("`key`")))
+}
+
+/// A change of key is seen by the transform and applied by the sink: they have to mean the same columns.
+fn other_key(facts: &Facts<'_>, sink: &SinkCapabilities) -> Option<Problem> {
+    let nth = unwrap_at(facts)?;
+    let key = facts.document.pipeline.transforms.get(nth)?.config.get("key")?.as_array()?;
+    let mut unwrap: Vec<&str> = key.iter().filter_map(|column| column.as_str()).collect();
+    let mut upsert: Vec<&str> = sink.key.iter().map(String::as_str).collect();
+    unwrap.sort_unstable();
+    upsert.sort_unstable();
+    if unwrap.is_empty() || upsert.is_empty() || unwrap == upsert {
+        return None;
+    }
+    let at = format!("{}.config.key", path::item("pipeline.transforms", nth));
+    let message = format!("[{}] is not the sink's key, which is [{}]", unwrap.join(", "), upsert.join(", "));
+    // A transform in between may rename the columns, so this may be meant.
+    Some(Problem::warning(at, message).hint("a changed key is applied right only if both name the same columns"))
 }
 
 fn deletes(facts: &Facts<'_>, sink: &SinkCapabilities) -> Option<Problem> {

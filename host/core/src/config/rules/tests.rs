@@ -79,7 +79,7 @@ fn a_mirror_needs_its_block_a_lasting_store_and_the_right_sources() {
     at(&Sketch { rest: memory, ..Sketch::default() }, "state", "`memory`");
     at(&Sketch { source: QUERY, ..Sketch::default() }, "pipeline.source.type", "can't capture");
     let temporary = "{ type: stream-cdc, config: { connection_url: 'pg://h', slot_type: temporary } }";
-    at(&Sketch { source: temporary, ..Sketch::default() }, "pipeline.source.type", "can't capture");
+    at(&Sketch { source: temporary, ..Sketch::default() }, "pipeline.source.config.slot_type", "permanent");
     let cdc_snapshot = "state: { type: file }\nmirror: { snapshot: { source: { type: stream-cdc, config: { connection_url: 'pg://h' } } } }\n";
     at(&Sketch { rest: cdc_snapshot, ..Sketch::default() }, "mirror.snapshot.source.type", "delivers changes");
     says(
@@ -144,6 +144,23 @@ fn an_upsert_needs_a_key_plain_rows_and_a_way_to_delete() {
         "error",
         "pipeline.sink.config.write_mode",
         "replace",
+    );
+}
+
+#[test]
+fn the_transform_that_sees_a_changed_key_and_the_sink_mean_the_same_key() {
+    let other = "[{ type: cdc_unwrap, config: { key: [uuid] } }]";
+    let sketch = Sketch { transforms: other, ..Sketch::default() };
+    says(
+        &sketch,
+        Purpose::Mirror,
+        "warning",
+        "pipeline.transforms[0].config.key",
+        "[uuid] is not the sink's key, which is [id]",
+    );
+    says_nothing(
+        &Sketch { transforms: "[{ type: cdc_unwrap, config: { key: [id] } }]", ..Sketch::default() },
+        Purpose::Mirror,
     );
 }
 
