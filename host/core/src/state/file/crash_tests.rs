@@ -37,10 +37,9 @@ fn child_that_writes_without_end() {
     });
 }
 
-/// Straight to the descriptor: the test harness captures what `println!` writes.
+/// In one write, so that a process killed meanwhile says all of it or nothing.
 fn say(number: u64) {
-    use std::io::Write;
-    writeln!(std::io::stdout(), "durable {number}").unwrap();
+    std::io::stdout().write_all(format!("durable {number}\n").as_bytes()).unwrap();
 }
 
 /// A child, and what it says.
