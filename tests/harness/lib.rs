@@ -11,6 +11,7 @@
 pub mod compare;
 pub mod database;
 pub mod faucet;
+pub mod mirror;
 pub mod postgres;
 pub mod proxy;
 pub mod runtime;

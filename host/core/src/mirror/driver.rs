@@ -145,7 +145,10 @@ impl Driver<'_> {
         let marker = Marker::parse(key.as_str(), &stored.value)?;
         let keeper = self.keeper();
         let progress = keeper.load().await?.ok_or_else(|| {
-            Error::new(&BOOKMARK_MISSING, format!("the state has \"{}\" but nothing under \"{}\"", key.as_str(), keeper.key.as_str()))
+            Error::new(
+                &BOOKMARK_MISSING,
+                format!("the state has \"{}\" but nothing under \"{}\"", key.as_str(), keeper.key.as_str()),
+            )
         })?;
         Ok(Some((marker, self.mark(progress.bookmark)?)))
     }

@@ -4,11 +4,11 @@
 mod mirror;
 mod world;
 
+use faucet_core::StateKey;
 use faucet_core::error::Result;
 use faucet_core::observe::{Meter, Phase};
 use faucet_core::pipeline::ack::Keeper;
 use faucet_core::pipeline::{Ended, Limits, Repeatable, RetryPolicy, Stop, Terms, run};
-use faucet_core::StateKey;
 use std::sync::Arc;
 use std::time::Duration;
 use world::{Entry, Piece, World};

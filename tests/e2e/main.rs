@@ -1,0 +1,5 @@
+//! The binary against real servers.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod mirror;
+mod stopping;
