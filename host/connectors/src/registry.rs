@@ -1,21 +1,49 @@
 //! Every native connector, by name.
 
 use faucet_core::error::Code;
-use faucet_core::ports::{AnySink, AnySource};
+use faucet_core::ports::{AnySink, AnySource, erase_sink, erase_source};
+
+use crate::file::csv::{self, CsvSink, CsvSource};
+use crate::file::jsonl::{self, JsonlSink, JsonlSource};
+use crate::stdout::{self, StdoutSink};
+use crate::{blocking, file, postgres};
 
 /// The sources, in the order `faucet list` shows them.
 pub fn sources() -> Vec<Box<dyn AnySource>> {
-    vec![]
+    vec![erase_source::<CsvSource>(), erase_source::<JsonlSource>()]
 }
 
 /// The sinks, in the order `faucet list` shows them.
 pub fn sinks() -> Vec<Box<dyn AnySink>> {
-    vec![]
+    vec![erase_sink::<CsvSink>(), erase_sink::<JsonlSink>(), erase_sink::<StdoutSink>()]
 }
 
 /// Every error code the connectors raise, for `faucet explain`.
 pub fn codes() -> Vec<&'static Code> {
-    use crate::postgres;
-    let parts: [&[&'static Code]; 3] = [postgres::error::CODES, postgres::decode::CODES, postgres::types::CODES];
+    let parts: [&[&'static Code]; 9] = [
+        postgres::error::CODES,
+        postgres::decode::CODES,
+        postgres::types::CODES,
+        blocking::CODES,
+        file::CODES,
+        file::error::CODES,
+        csv::error::CODES,
+        jsonl::error::CODES,
+        stdout::CODES,
+    ];
     parts.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn names_and_codes_are_unique() {
+        let unique = |names: Vec<&str>| names.iter().collect::<HashSet<_>>().len() == names.len();
+        assert!(unique(sources().iter().map(|s| s.name()).collect()));
+        assert!(unique(sinks().iter().map(|s| s.name()).collect()));
+        assert!(unique(codes().iter().map(|c| c.id).collect()));
+    }
 }

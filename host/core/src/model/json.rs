@@ -138,21 +138,9 @@ fn quoted(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out.push(b'"');
 }
 
-trait Float: ryu::Float + Into<f64> {}
-impl Float for f32 {}
-impl Float for f64 {}
-
-fn push_float<F: Float>(out: &mut Vec<u8>, value: F) {
+fn push_float<F: text::Float>(out: &mut Vec<u8>, value: F) {
     let wide: f64 = value.into();
-    if wide.is_finite() {
-        out.extend_from_slice(ryu::Buffer::new().format_finite(value).as_bytes());
-    } else if wide.is_nan() {
-        out.extend_from_slice(br#""NaN""#);
-    } else if wide > 0.0 {
-        out.extend_from_slice(br#""Infinity""#);
-    } else {
-        out.extend_from_slice(br#""-Infinity""#);
-    }
+    if wide.is_finite() { text::push_float(out, value) } else { quoted(out, |out| text::push_float(out, value)) }
 }
 
 /// JSON wants a digit on both sides of the point, no leading zero and no plus sign; digits and scale stay as they are.

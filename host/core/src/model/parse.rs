@@ -321,13 +321,34 @@ fn digits(text: &str) -> Option<i64> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::model::{ValueRef, push_date, push_interval, push_time, push_timestamp, push_uuid};
+    use crate::model::{ValueRef, push_date, push_interval, push_text, push_time, push_timestamp, push_uuid};
     use proptest::prelude::*;
 
     fn written(write: impl FnOnce(&mut Vec<u8>)) -> String {
         let mut out = Vec::new();
         write(&mut out);
         String::from_utf8(out).unwrap()
+    }
+
+    fn kind_of(value: ValueRef<'_>) -> Kind {
+        match value {
+            ValueRef::Absent | ValueRef::Null | ValueRef::Text(_) => Kind::Text,
+            ValueRef::Bool(_) => Kind::Bool,
+            ValueRef::I64(_) => Kind::I64,
+            ValueRef::U64(_) => Kind::U64,
+            ValueRef::F32(_) => Kind::F32,
+            ValueRef::F64(_) => Kind::F64,
+            ValueRef::Decimal(_) => Kind::Decimal,
+            ValueRef::Bytes(_) => Kind::Bytes,
+            ValueRef::Date(_) => Kind::Date,
+            ValueRef::Time(_) => Kind::Time,
+            ValueRef::Timestamp(_) => Kind::Timestamp,
+            ValueRef::TimestampTz(_) => Kind::TimestampTz,
+            ValueRef::Interval(_) => Kind::Interval,
+            ValueRef::Uuid(_) => Kind::Uuid,
+            ValueRef::Json(_) => Kind::Json,
+            ValueRef::Native(_) => Kind::Native,
+        }
     }
 
     proptest! {
@@ -350,6 +371,26 @@ mod tests {
             let interval = Interval { months, days: interval_days, microseconds: micros };
             prop_assert_eq!(parse_interval(&written(|o| push_interval(o, interval))), Some(interval));
             prop_assert_eq!(parse_uuid(&written(|o| push_uuid(o, &uuid))), Some(uuid));
+        }
+
+        #[test]
+        fn every_kind_survives_text(
+            number in any::<i64>(), unsigned in any::<u64>(), float in any::<f64>(), narrow in any::<f32>(),
+            text in any::<String>(), bytes in any::<Vec<u8>>(), truth in any::<bool>(),
+        ) {
+            let values = [
+                ValueRef::Bool(truth), ValueRef::I64(number), ValueRef::U64(unsigned), ValueRef::F64(float),
+                ValueRef::F32(narrow), ValueRef::F64(f64::NAN), ValueRef::F32(f32::NEG_INFINITY),
+                ValueRef::Decimal("-1.50"), ValueRef::Text(&text), ValueRef::Native(&text), ValueRef::Bytes(&bytes),
+                ValueRef::Json("{\"a\": 1.0}"), ValueRef::TimestampTz(i64::MAX), ValueRef::Timestamp(i64::MIN),
+            ];
+            for value in values {
+                let mut source = ColumnBuilder::new(kind_of(value));
+                source.push(value);
+                let mut read = ColumnBuilder::new(kind_of(value));
+                read.push_parsed(&written(|o| push_text(o, value))).unwrap();
+                prop_assert!(read.finish().value(0).same(&source.finish().value(0)), "{:?}", value);
+            }
         }
 
         #[test]

@@ -3,9 +3,53 @@
 //! Calendar arithmetic is our own because no calendar crate spans PostgreSQL's range (4713 BC to 5874897 AD). It is
 //! the proleptic Gregorian calendar counted in 400-year cycles of 146,097 days.
 
-use super::Interval;
+use super::{Interval, ValueRef};
 
 const MICROS_PER_DAY: i64 = 86_400_000_000;
+
+/// Appends `value` as text that reads back as the same value ([`super::ColumnBuilder::push_parsed`]): what files and text
+/// columns hold. Null and absent append nothing: how they are told from empty text is the caller's business.
+pub fn push_text(out: &mut Vec<u8>, value: ValueRef<'_>) {
+    match value {
+        ValueRef::Absent | ValueRef::Null => {}
+        ValueRef::Bool(true) => out.extend_from_slice(b"true"),
+        ValueRef::Bool(false) => out.extend_from_slice(b"false"),
+        ValueRef::I64(v) => out.extend_from_slice(itoa::Buffer::new().format(v).as_bytes()),
+        ValueRef::U64(v) => out.extend_from_slice(itoa::Buffer::new().format(v).as_bytes()),
+        ValueRef::F32(v) => push_float(out, v),
+        ValueRef::F64(v) => push_float(out, v),
+        ValueRef::Decimal(v) | ValueRef::Text(v) | ValueRef::Json(v) | ValueRef::Native(v) => {
+            out.extend_from_slice(v.as_bytes());
+        }
+        ValueRef::Bytes(v) => push_bytes_hex(out, v),
+        ValueRef::Date(v) => push_date(out, v),
+        ValueRef::Time(v) => push_time(out, v),
+        ValueRef::Timestamp(v) => push_timestamp(out, v, b'T', ""),
+        ValueRef::TimestampTz(v) => push_timestamp(out, v, b'T', "Z"),
+        ValueRef::Interval(v) => push_interval(out, v),
+        ValueRef::Uuid(v) => push_uuid(out, v),
+    }
+}
+
+/// Both widths of float.
+pub(super) trait Float: ryu::Float + Into<f64> {}
+impl Float for f32 {}
+impl Float for f64 {}
+
+/// Appends the shortest number that reads back as the same float, or `NaN`, `Infinity`, `-Infinity`.
+pub(super) fn push_float<F: Float>(out: &mut Vec<u8>, value: F) {
+    let wide: f64 = value.into();
+    let text = if wide.is_finite() {
+        return out.extend_from_slice(ryu::Buffer::new().format_finite(value).as_bytes());
+    } else if wide.is_nan() {
+        "NaN"
+    } else if wide > 0.0 {
+        "Infinity"
+    } else {
+        "-Infinity"
+    };
+    out.extend_from_slice(text.as_bytes());
+}
 
 /// Year (astronomical: 0 is 1 BC), month and day of `days` since 1970-01-01.
 fn civil(days: i64) -> (i64, u32, u32) {

@@ -1,0 +1,112 @@
+//! `jsonl`: one JSON object per line.
+//!
+//! The sink writes each row as `model::json` has it; an absent slot is a member left out. The source reads members as
+//! columns; see `shape.rs` for how kinds are found.
+
+mod config;
+pub mod error;
+mod number;
+mod shape;
+mod sink;
+mod source;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+mod token;
+
+use async_trait::async_trait;
+use faucet_core::error::{Problem, Result};
+use faucet_core::model::Page;
+use faucet_core::ports::{
+    Capture, Sink, SinkCapabilities, SinkConnector, SinkContext, Source, SourceCapabilities, SourceConnector,
+    SourceContext, WriteMode,
+};
+
+pub use self::config::{JsonlSinkConfig, JsonlSourceConfig};
+pub(crate) use self::sink::JsonLines;
+use self::sink::Writer;
+use self::source::Reader;
+use super::{check_path, refuse_token};
+use crate::blocking::{PageReader, Worker};
+use crate::pages::check_batch_size;
+
+/// The source `jsonl`.
+pub struct JsonlSource;
+
+#[async_trait]
+impl SourceConnector for JsonlSource {
+    type Config = JsonlSourceConfig;
+    const NAME: &'static str = "jsonl";
+    const SUMMARY: &'static str = "reads rows from a file with one JSON object per line";
+
+    fn capabilities(_: &JsonlSourceConfig) -> SourceCapabilities {
+        SourceCapabilities::default()
+    }
+
+    fn validate(config: &JsonlSourceConfig) -> Vec<Problem> {
+        check_path(&config.path).into_iter().chain(check_batch_size(config.batch_size)).collect()
+    }
+
+    async fn open(config: JsonlSourceConfig, _: SourceContext) -> Result<Box<dyn Source>> {
+        let open = move || Ok((Reader::open(&config)?, None));
+        Ok(Box::new(PageReader::start("jsonl source", open, Reader::read).await?))
+    }
+
+    fn capture(_: JsonlSourceConfig) -> Option<Box<dyn Capture>> {
+        None
+    }
+}
+
+/// The sink `jsonl`.
+pub struct JsonlSink;
+
+#[async_trait]
+impl SinkConnector for JsonlSink {
+    type Config = JsonlSinkConfig;
+    const NAME: &'static str = "jsonl";
+    const SUMMARY: &'static str = "writes rows to a file, one JSON object per line";
+
+    fn capabilities(config: &JsonlSinkConfig) -> SinkCapabilities {
+        SinkCapabilities {
+            write_mode: config.write_mode.into(),
+            modes: vec![WriteMode::Append, WriteMode::Overwrite],
+            ..SinkCapabilities::default()
+        }
+    }
+
+    fn validate(config: &JsonlSinkConfig) -> Vec<Problem> {
+        check_path(&config.path).into_iter().collect()
+    }
+
+    async fn open(config: JsonlSinkConfig, _: SinkContext) -> Result<Box<dyn Sink>> {
+        Ok(Box::new(OpenSink { writer: Worker::start("jsonl sink", move || Writer::open(&config)).await? }))
+    }
+}
+
+struct OpenSink {
+    writer: Worker<Writer>,
+}
+
+#[async_trait]
+impl Sink for OpenSink {
+    async fn last_token(&mut self, _: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    async fn write(&mut self, page: Page) -> Result<()> {
+        self.writer.run(move |writer| writer.write(&page)).await
+    }
+
+    async fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()> {
+        refuse_token(token)?;
+        self.writer.run(|writer| writer.output().commit()).await
+    }
+
+    async fn finish(&mut self) -> Result<()> {
+        self.writer.run(|writer| writer.output().finish()).await
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        self.writer.run(|writer| writer.output().discard()).await
+    }
+}

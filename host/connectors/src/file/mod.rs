@@ -1,0 +1,66 @@
+//! Files: `csv` and `jsonl`, as sources and as sinks.
+//!
+//! A source reads plain rows, without bookmarks: a run reads the whole file. A sink appends or replaces; what a file can
+//! and can't promise is written in `output.rs`. Changes that were unwrapped are written as the rows they are, with their
+//! `__op`: such a file is a log.
+
+pub mod csv;
+pub mod error;
+mod input;
+pub mod jsonl;
+mod output;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub(crate) mod testing;
+
+use faucet_core::error::{Blame, Code, Error, Problem, Result, Retry};
+use faucet_core::ports::WriteMode;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::path::Path;
+
+/// A commit came with a token.
+pub static NO_TOKENS: Code = Code {
+    id: "file.no_tokens",
+    blame: Blame::Bug,
+    retry: Retry::Never,
+    title: "a file can't keep the token of a commit",
+    help: "A file has no transactions, so it can't store a position together with rows, and `delivery: exactly_once` \
+           refuses file sinks before a run begins. That this one came so far is a fault of faucet: please report it.",
+};
+
+/// The codes raised by this module.
+pub static CODES: &[&Code] = &[&NO_TOKENS];
+
+/// What a file sink does with what is in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum FileWriteMode {
+    /// Rows are added behind it.
+    #[default]
+    Append,
+    /// The rows of a run take its place when the run ends.
+    Overwrite,
+}
+
+impl From<FileWriteMode> for WriteMode {
+    fn from(mode: FileWriteMode) -> Self {
+        match mode {
+            FileWriteMode::Append => WriteMode::Append,
+            FileWriteMode::Overwrite => WriteMode::Overwrite,
+        }
+    }
+}
+
+/// What is wrong with a file's path.
+pub(crate) fn check_path(path: &Path) -> Option<Problem> {
+    path.as_os_str().is_empty().then(|| Problem::error("path", "a file needs a name"))
+}
+
+/// A file can't store tokens; to take one and forget it would lose rows later.
+pub(crate) fn refuse_token(token: Option<(&str, &str)>) -> Result<()> {
+    match token {
+        None => Ok(()),
+        Some(_) => Err(Error::new(&NO_TOKENS, "a commit with a token was asked of a sink without tokens")),
+    }
+}
