@@ -1,0 +1,124 @@
+//! Loads plugins.
+
+use crate::cache::Cache;
+use crate::capability::Surroundings;
+use crate::engine::Runtime;
+use crate::fault::{NOT_A_COMPONENT, NOT_OFFERED, Subject, WRONG_VERSION, WRONG_WORLD};
+use crate::origin::{Loaded, PluginSpec};
+use crate::plugin::{Plugin, Shared};
+use crate::v0_1::{PACKAGE, Pre, TRANSFORMS, VERSION};
+use faucet_core::error::{Error, Result};
+use std::path::PathBuf;
+use std::sync::Arc;
+use wasmtime::component::{Component, InstancePre};
+
+/// How plugins are loaded.
+#[derive(Debug, Clone, Default)]
+pub struct HostOptions {
+    /// Folder in which compiled plugins are kept, made if it is not there; none = every process compiles anew.
+    pub cache_dir: Option<PathBuf>,
+}
+
+/// Loads plugins, all on one engine.
+pub struct Host {
+    runtime: Arc<Runtime>,
+    cache: Option<Cache>,
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Host").field("cache", &self.cache).finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    /// Starts the engine.
+    ///
+    /// # Errors
+    /// `plugin.engine` if this machine can't run one. A cache that can't be used is a warning in the log.
+    pub fn new(options: &HostOptions) -> Result<Self> {
+        let runtime = Arc::new(Runtime::new()?);
+        let cache = options.cache_dir.as_deref().and_then(|folder| Cache::open(folder, &runtime.engine));
+        Ok(Self { runtime, cache })
+    }
+
+    /// Reads a plugin, checks it against its pin, compiles it or takes its compiled form from the cache, and asks it
+    /// what it is.
+    ///
+    /// # Errors
+    /// Says which plugin, and what about it: its file, its digest, its sort, its version, its imports, or its first
+    /// call.
+    pub fn load(&self, spec: &PluginSpec) -> Result<Plugin> {
+        let loaded = spec.read()?;
+        let component = self.component(&spec.name, &loaded)?;
+        let subject = Subject { name: spec.name.clone(), digest: loaded.digest };
+        self.check_world(&subject, &component)?;
+        let pre = self.link(&subject, &component)?;
+        let pre = Pre::new(pre).map_err(|error| not_a_transform(&subject, &error.root_cause().to_string()))?;
+        Plugin::new(Shared { runtime: self.runtime.clone(), subject, limits: spec.limits, pre })
+    }
+
+    fn component(&self, name: &str, loaded: &Loaded) -> Result<Component> {
+        let engine = &self.runtime.engine;
+        if let Some(component) = self.cache.as_ref().and_then(|cache| cache.load(engine, &loaded.digest)) {
+            return Ok(component);
+        }
+        let component = Component::from_binary(engine, &loaded.bytes).map_err(|error| {
+            let what = format!("plugin '{name}' is no valid component: {}", error.root_cause());
+            Error::new(&NOT_A_COMPONENT, what).hint("build the plugin again, or copy its file again")
+        })?;
+        if let Some(cache) = &self.cache {
+            cache.keep(&loaded.digest, &component);
+        }
+        Ok(component)
+    }
+
+    /// The component must export the interface of a transform, in a version that this host speaks.
+    fn check_world(&self, subject: &Subject, component: &Component) -> Result<()> {
+        let exports = Pre::exports(component, &self.runtime.engine);
+        let versions: Vec<&str> = exports.iter().filter_map(|export| version_of(export, TRANSFORMS)).collect();
+        match versions.as_slice() {
+            [] => {
+                let exported = if exports.is_empty() { "nothing".to_owned() } else { exports.join(", ") };
+                Err(not_a_transform(subject, &format!("it exports {exported}")))
+            }
+            versions if versions.iter().any(|version| understood(version)) => Ok(()),
+            versions => Err(wrong_version(subject, versions[0])),
+        }
+    }
+
+    fn link(&self, subject: &Subject, component: &Component) -> Result<InstancePre<Surroundings>> {
+        self.runtime.linker.instantiate_pre(component).map_err(|error| {
+            let imports = component.component_type();
+            let imports = imports.imports(&self.runtime.engine);
+            let newer = imports.filter(|(name, _)| name.starts_with(PACKAGE)).find_map(|(name, _)| {
+                name.rsplit_once('@').map(|(_, version)| version.to_owned()).filter(|version| version != VERSION)
+            });
+            match newer {
+                Some(version) => wrong_version(subject, &version),
+                None => Error::new(&NOT_OFFERED, format!("{subject} can't be linked: {}", error.root_cause())),
+            }
+        })
+    }
+}
+
+/// The version at the end of `export`, if it is the interface `interface`.
+fn version_of<'a>(export: &'a str, interface: &str) -> Option<&'a str> {
+    export.strip_prefix(interface)?.strip_prefix('@')
+}
+
+/// Before 1.0, versions with the same minor number are of one track.
+fn understood(version: &str) -> bool {
+    let track = |version: &str| version.rsplit_once('.').map(|(track, _)| track.to_owned());
+    track(version) == track(VERSION)
+}
+
+fn wrong_version(subject: &Subject, version: &str) -> Error {
+    let what = format!("{subject} was built for {PACKAGE} {version}, and this faucet understands {VERSION}");
+    Error::new(&WRONG_VERSION, what).hint("build the plugin with the SDK of this faucet, or use another faucet")
+}
+
+fn not_a_transform(subject: &Subject, why: &str) -> Error {
+    let what = format!("{subject} is no transform: {why}");
+    Error::new(&WRONG_WORLD, what).hint(format!("a transform exports {TRANSFORMS}@{VERSION}"))
+}
