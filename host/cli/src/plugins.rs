@@ -26,7 +26,7 @@ impl Loader {
     /// # Errors
     /// When it can't be.
     pub fn new() -> Result<Self> {
-        let host = Host::new(HostOptions { cache_dir: cache_dir(), ..HostOptions::default() })?;
+        let host = Host::new(HostOptions { cache_dir: cache_dir() })?;
         Ok(Self { host: Arc::new(host) })
     }
 }

@@ -30,10 +30,10 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// Opens the folder, making it if it is not there. Without a private folder there is no cache.
-    pub(crate) fn open(folder: &Path, engine: &wasmtime::Engine) -> Option<Self> {
-        let opened = make_private(folder).and_then(|()| read_or_make_key(folder));
+    pub(crate) fn open(folder: PathBuf, engine: &wasmtime::Engine) -> Option<Self> {
+        let opened = make_private(&folder).and_then(|()| read_or_make_key(&folder));
         match opened {
-            Ok(key) => Some(Self { folder: folder.to_owned(), key, compiler: compiler(engine) }),
+            Ok(key) => Some(Self { folder, key, compiler: compiler(engine) }),
             Err(error) => {
                 let folder = folder.display();
                 warn!("compiled plugins are not kept: {folder}: {error}");
@@ -171,7 +171,7 @@ mod tests {
     fn cache() -> (tempfile::TempDir, wasmtime::Engine, Cache) {
         let folder = tempfile::tempdir().unwrap();
         let engine = wasmtime::Engine::default();
-        let cache = Cache::open(&folder.path().join("deep/plugins"), &engine).unwrap();
+        let cache = Cache::open(folder.path().join("deep/plugins"), &engine).unwrap();
         (folder, engine, cache)
     }
 
@@ -181,12 +181,15 @@ mod tests {
         assert!(cache.load(&engine, "aa").is_none());
         cache.keep("aa", &Component::new(&engine, EMPTY).unwrap());
         assert!(cache.load(&engine, "aa").is_some());
-        let again = Cache::open(&cache.folder, &engine).unwrap();
+        let again = Cache::open(cache.folder.clone(), &engine).unwrap();
         assert!(again.load(&engine, "aa").is_some(), "also by the next process");
         let mut other = wasmtime::Config::new();
         other.epoch_interruption(true);
         let other = wasmtime::Engine::new(&other).unwrap();
-        assert!(Cache::open(&cache.folder, &other).unwrap().load(&other, "aa").is_none(), "another configuration");
+        assert!(
+            Cache::open(cache.folder.clone(), &other).unwrap().load(&other, "aa").is_none(),
+            "another configuration"
+        );
     }
 
     #[test]
@@ -217,10 +220,10 @@ mod tests {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&cache.folder), mode(&cache.folder.join("key"))), (0o700, 0o600));
         fs::set_permissions(&cache.folder, fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(Cache::open(&cache.folder, &engine).is_some());
+        assert!(Cache::open(cache.folder.clone(), &engine).is_some());
         assert_eq!(mode(&cache.folder), 0o700);
         fs::set_permissions(&cache.folder, fs::Permissions::from_mode(0o777)).unwrap();
-        assert!(Cache::open(&cache.folder, &engine).is_none(), "others may have planted an entry and a key");
+        assert!(Cache::open(cache.folder.clone(), &engine).is_none(), "others may have planted an entry and a key");
     }
 
     #[test]

@@ -36,9 +36,9 @@ impl Host {
     ///
     /// # Errors
     /// `plugin.engine` if this machine can't run one. A cache that can't be used is a warning in the log.
-    pub fn new(options: &HostOptions) -> Result<Self> {
+    pub fn new(options: HostOptions) -> Result<Self> {
         let runtime = Arc::new(Runtime::new()?);
-        let cache = options.cache_dir.as_deref().and_then(|folder| Cache::open(folder, &runtime.engine));
+        let cache = options.cache_dir.and_then(|folder| Cache::open(folder, &runtime.engine));
         Ok(Self { runtime, cache })
     }
 

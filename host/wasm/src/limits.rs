@@ -33,6 +33,11 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// JSON Schema of the block.
+    pub fn schema() -> serde_json::Value {
+        schemars::schema_for!(Self).to_value()
+    }
+
     /// How long one call may take.
     pub(crate) fn deadline(&self) -> Duration {
         Duration::from_millis(self.deadline_ms.into())

@@ -47,6 +47,11 @@ impl Plugin {
         Ok(Self { shared: Arc::new(shared), description })
     }
 
+    /// The name it goes by in the configuration.
+    pub fn name(&self) -> &str {
+        &self.shared.subject.name
+    }
+
     /// What the plugin says about itself.
     pub fn describe(&self) -> &Description {
         &self.description
@@ -75,7 +80,7 @@ impl Plugin {
     ///
     /// # Errors
     /// `plugin.invalid_config` if the plugin does not accept the configuration; otherwise as the plugin breaks.
-    pub fn open(&self, config: &Value) -> Result<Box<dyn Transform>> {
+    pub fn open(&self, config: Value) -> Result<Box<dyn Transform>> {
         Ok(Box::new(GuestTransform::open(self.shared.clone(), config.to_string())?))
     }
 }
@@ -171,7 +176,8 @@ impl Description {
             return Err("its name is not made of a-z, 0-9, _ and -".to_owned());
         }
         if let Value::String(text) = &self.config_schema {
-            self.config_schema = serde_json::from_str(text).map_err(|error| format!("its config-schema is no JSON: {error}"))?;
+            self.config_schema =
+                serde_json::from_str(text).map_err(|error| format!("its config-schema is no JSON: {error}"))?;
         }
         (self.version, self.summary) = (cut(&self.version), cut(&self.summary));
         Ok(self)

@@ -75,7 +75,8 @@ impl Decoder {
         let rejected = rejected(page, output.rejected)?;
         let mut pages = Vec::with_capacity(output.pages.len().min(16));
         for (at, out) in output.pages.into_iter().enumerate() {
-            let next = self.page(page, out, &rejected, &mut left).map_err(|lie| lie.at(&format!("output page {at}")))?;
+            let next =
+                self.page(page, out, &rejected, &mut left).map_err(|lie| lie.at(&format!("output page {at}")))?;
             pages.push(next);
         }
         Ok(Output { pages, rejected })
@@ -148,12 +149,7 @@ fn columns(
 
 fn new_column(column: wire::ColumnResult, rows: usize) -> Result<(Field, Column), Lie> {
     let field = schema::new_field(&column)?;
-    let raw = RawParts {
-        validity: column.validity,
-        absent: column.absent,
-        offsets: column.offsets,
-        data: column.data,
-    };
+    let raw = RawParts { validity: column.validity, absent: column.absent, offsets: column.offsets, data: column.data };
     let values = Column::from_raw(field.kind, rows, raw);
     let values = values.map_err(|error| Lie::new(format!("column '{}': {error}", cut(&field.name))))?;
     Ok((field, values))

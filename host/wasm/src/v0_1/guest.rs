@@ -100,9 +100,8 @@ impl Guest {
         let sent = encode::page(page, &columns, &key);
         let (bindings, limits) = (&self.bindings, &self.limits);
         let transforms = bindings.faucet_connector_transforms().transform();
-        let applied = runtime.run(&mut self.store, limits, encode::size(&lent), |store| {
-            transforms.call_apply(store, transform, sent)
-        });
+        let applied = runtime
+            .run(&mut self.store, limits, encode::size(&lent), |store| transforms.call_apply(store, transform, sent));
         Ok(applied.map_err(Ended::Broken)??)
     }
 }

@@ -32,10 +32,12 @@ impl Selection {
         };
         if bytes.len() as u64 != u64::from(rows) * 4 {
             let has = bytes.len();
-            return Err(Lie::new(format!("the selection has {has} bytes where {rows} rows need {}", u64::from(rows) * 4)));
+            return Err(Lie::new(format!(
+                "the selection has {has} bytes where {rows} rows need {}",
+                u64::from(rows) * 4
+            )));
         }
-        let indices: Vec<u32> =
-            bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let indices: Vec<u32> = bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
         let repeats = check_order(&indices)?;
         match indices.last() {
             Some(last) if *last as usize >= input.rows() => {

@@ -1,0 +1,64 @@
+//! Builds the first-party components in `guests/` and writes the table of them that the binary carries.
+#![allow(clippy::print_stdout)]
+
+use faucet_guest_build::{COMPILER, Workspace};
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs, process};
+
+fn main() {
+    if let Err(error) = bundle() {
+        for line in error.to_string().lines() {
+            println!("cargo::error={line}");
+        }
+        process::exit(1);
+    }
+}
+
+fn bundle() -> Result<(), Box<dyn Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    println!("cargo::rerun-if-env-changed={COMPILER}");
+    for part in ["guests", "sdk/rust", "sdk/guest-build", "wit"] {
+        watch(&root.join(part))?;
+    }
+    let built = Workspace { folder: root.join("guests"), target: out.join("guests") }.build()?;
+    let mut table = String::from("&[\n");
+    for name in names(&root.join("guests"))? {
+        let component = built.join(format!("{name}.wasm"));
+        writeln!(table, "    ({name:?}, include_bytes!({:?})),", component.display().to_string())?;
+    }
+    table.push_str("]\n");
+    fs::write(out.join("bundled.rs"), table)?;
+    Ok(())
+}
+
+/// Tells Cargo to come back when a source changes. Folders are not watched whole: builds write into them.
+fn watch(folder: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (name, path) = (entry.file_name(), entry.path());
+        if entry.file_type()?.is_dir() {
+            if name != "target" {
+                watch(&path)?;
+            }
+        } else if path.extension().is_some_and(|ext| ext == "rs" || ext == "toml" || ext == "wit" || ext == "lock") {
+            println!("cargo::rerun-if-changed={}", path.display());
+        }
+    }
+    Ok(())
+}
+
+/// The components: a folder each, which names its library.
+fn names(guests: &Path) -> std::io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(guests)? {
+        let entry = entry?;
+        if entry.path().join("src/lib.rs").is_file() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
