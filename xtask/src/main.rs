@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line program speaks on its terminal")]
 
 mod ci;
+mod demo;
 mod failure;
 mod guests;
 mod process;
@@ -29,6 +30,8 @@ struct Arguments {
 enum Task {
     /// Install what the tests need, then run them all (or one group)
     Test(test::Arguments),
+    /// Mirror a small shop into SQLite while it changes, and compare the result
+    Demo(demo::Arguments),
     /// Build the first-party components in guests/
     Guests,
     /// What continuous integration runs: every test, then the dependency rules
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<()> {
     match task {
         Task::Test(arguments) => test::run(&arguments),
+        Task::Demo(arguments) => demo::run(&arguments),
         Task::Guests => guests::run(),
         Task::Ci => ci::run(),
     }

@@ -52,7 +52,7 @@ pub fn build_faucet(arguments: &[&str]) -> Result<PathBuf> {
 fn executable(messages: &str, name: &str) -> Option<PathBuf> {
     let parsed = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let ours = parsed.filter(|m| m["target"]["name"] == name && m["profile"]["test"] == false);
-    ours.filter_map(|m| m["executable"].as_str().map(PathBuf::from)).last()
+    ours.filter_map(|m| m["executable"].as_str().map(PathBuf::from)).next_back()
 }
 
 #[cfg(test)]
