@@ -1,5 +1,5 @@
 //! Every configuration a reader can copy is accepted by `faucet validate`: the files in `examples/`, and each fenced
-//! `yaml` block of a Markdown file that is a whole configuration (it has a `pipeline:` key at its start).
+//! `yaml` block of a Markdown file that is a whole configuration (it has a pipeline with a source and a sink).
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,8 +32,12 @@ fn configurations(markdown: &str) -> Vec<Block> {
             (None, None) => {}
         }
     }
-    blocks.retain(|b| b.text.starts_with("pipeline:") || b.text.contains("\npipeline:"));
+    blocks.retain(|b| ["pipeline:", "  source:", "  sink:"].iter().all(|key| has_line(&b.text, key)));
     blocks
+}
+
+fn has_line(text: &str, start: &str) -> bool {
+    text.lines().any(|line| line.starts_with(start))
 }
 
 /// Names in `${env:NAME}`, with or without a default.
@@ -100,7 +104,7 @@ fn a_wrong_key_in_a_configuration_is_refused() {
 fn blocks_are_found_by_language_and_content() {
     let text =
         "```yaml\nname: x\npipeline:\n  source: ${env:A_URL}\n```\n```yaml\nstate: {}\n```\n```sh\npipeline:\n```\n";
-    let found = configurations(text);
+    let found = configurations(&text);
     assert_eq!(found.iter().map(|b| b.line).collect::<Vec<_>>(), [2]);
     assert_eq!(variables("${env:A_URL} ${env:B:-x} $${file:c}"), ["A_URL", "B"].map(str::to_owned).into());
 }

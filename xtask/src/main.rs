@@ -4,6 +4,7 @@
 //! say what is missing and end with code 3. A failed task ends with code 1.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command line program speaks on its terminal")]
 
+mod bench;
 mod ci;
 mod demo;
 mod failure;
@@ -32,6 +33,8 @@ enum Task {
     Test(test::Arguments),
     /// Mirror a small shop into SQLite while it changes, and compare the result
     Demo(demo::Arguments),
+    /// Measure faucet next to PostgreSQL's own tools
+    Bench(bench::Arguments),
     /// Build the first-party components in guests/
     Guests,
     /// What continuous integration runs: every test, then the dependency rules
@@ -51,6 +54,7 @@ fn run(task: Task) -> Result<()> {
     match task {
         Task::Test(arguments) => test::run(&arguments),
         Task::Demo(arguments) => demo::run(&arguments),
+        Task::Bench(arguments) => bench::run(&arguments),
         Task::Guests => guests::run(),
         Task::Ci => ci::run(),
     }

@@ -1,0 +1,195 @@
+//! Change streams: a backlog of changes is drained into a table, next to PostgreSQL's own logical replication.
+//!
+//! The backlog is made once per workload, behind a slot that nobody reads; each run drains a copy of that slot. The
+//! last change inserts a row with id 0: its arrival is the end of a run, on both sides.
+
+use std::time::Duration;
+
+use faucet_tests::Client;
+use faucet_tests::watchdog::signal;
+
+use super::Bench;
+use super::measure::{Run, Sample};
+use super::report::{Compare, Outcome};
+use super::server::DATABASE;
+use super::tables::{faucet, with_log};
+use crate::failure::{Failure, Result};
+
+/// A backlog, and how it is drained.
+struct Workload {
+    id: &'static str,
+    transactions: u32,
+    changes_each: u32,
+    delivery: &'static str,
+}
+
+const WORKLOADS: [Workload; 4] = [
+    Workload { id: "c1", transactions: 500, changes_each: 1000, delivery: "at_least_once" },
+    Workload { id: "c2", transactions: 500, changes_each: 1000, delivery: "exactly_once" },
+    Workload { id: "c3", transactions: 20_000, changes_each: 10, delivery: "at_least_once" },
+    Workload { id: "c4", transactions: 1, changes_each: 332_000, delivery: "at_least_once" },
+];
+
+/// The database native subscriptions write to: their tables have the names of the source's.
+const TWIN: &str = "bench_twin";
+
+/// No run takes longer.
+const LIMIT_S: f64 = 900.0;
+
+/// Drains the backlog of workload `id`, in turn with a native subscription.
+pub fn drain(bench: &mut Bench, id: &str) -> Result<Outcome> {
+    let workload = WORKLOADS.iter().find(|w| w.id == id).ok_or_else(|| Failure::new(format!("no workload {id}")))?;
+    prepare(bench, workload)?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for run in 1..=bench.runs {
+        theirs.push(native(bench, workload).map_err(|e| Failure::new(format!("{id}, subscription: {e}")))?);
+        ours.push(through_faucet(bench, workload).map_err(|e| Failure::new(format!("{id}: {e}")))?);
+        let (a, b) = (ours[ours.len() - 1], theirs[theirs.len() - 1]);
+        println!("{id} {run}/{}: {:.2} s, {:.2} s CPU; subscription: {:.2} s", bench.runs, a.wall_s, a.cpu_s, b.wall_s);
+    }
+    bench.server.execute(&format!("SELECT pg_drop_replication_slot('{id}')"))?;
+    Ok(Outcome::new(id, "CREATE SUBSCRIPTION", Compare::Everything, &ours, &theirs))
+}
+
+fn prepare(bench: &Bench, workload: &Workload) -> Result<()> {
+    let server = &bench.server;
+    println!("{}: {} transactions of {} changes", workload.id, workload.transactions, workload.changes_each);
+    if server.value("SELECT count(*) FROM pg_proc WHERE proname = 'make_changes'")? == "0" {
+        server.execute(include_str!("../../../tests/bench/changes.sql"))?;
+        server.execute(&format!("CREATE DATABASE {TWIN}"))?;
+    }
+    let (id, transactions, each) = (workload.id, workload.transactions, workload.changes_each);
+    server.execute(&format!("SELECT prepare_source('{id}')"))?;
+    server.execute(&format!("SELECT pg_create_logical_replication_slot('{id}', 'pgoutput')"))?;
+    server.execute(&format!("CALL make_changes('{id}', {transactions}, {each})"))?;
+    // The twin starts with the same rows, copied once and kept, as the destination of faucet does.
+    let script = format!(
+        "pg_dump --schema-only --table {id} --no-publications {DATABASE} | psql -qX {TWIN} >/dev/null
+         psql -qXc 'CREATE TABLE IF NOT EXISTS changes_base (LIKE {id}); TRUNCATE changes_base' {TWIN}
+         psql -qXc 'COPY changes_base TO STDOUT (FORMAT binary)' {DATABASE} |
+           psql -qXc 'COPY changes_base FROM STDIN (FORMAT binary)' {TWIN}"
+    );
+    crate::process::run(&mut server.script(&script, DATABASE))
+}
+
+/// A copy of the backlog's slot, for one run.
+fn copy_slot(bench: &Bench, workload: &Workload) -> Result<String> {
+    let slot = format!("{}_run", workload.id);
+    bench.server.execute(&format!("SELECT pg_copy_logical_replication_slot('{}', '{slot}')", workload.id))?;
+    Ok(slot)
+}
+
+/// Drops it once the reader has let go of it.
+fn drop_slot(bench: &Bench, slot: &str) -> Result<()> {
+    let sql = format!("SELECT pg_drop_replication_slot('{slot}')");
+    let dropped = || bench.server.execute(&sql).map_err(|e| e.to_string());
+    faucet_tests::wait::try_eventually(Duration::from_secs(20), dropped).map_err(Failure::new)
+}
+
+/// Waits for the last row of the backlog.
+fn wait_for_end(client: &Client, table: &str, mut check: impl FnMut() -> Result<f64>) -> Result<()> {
+    let sql = format!("SELECT 1 FROM {table} WHERE id = 0");
+    loop {
+        if !client.try_rows(&sql)?.is_empty() {
+            return Ok(());
+        }
+        if check()? > LIMIT_S {
+            return Err(Failure::new(format!("not drained after {LIMIT_S} s")));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn same(bench: &Bench, source: &str, client: &Client, destination: &str) -> Result<()> {
+    let sums = |table: &str| {
+        format!(
+            "SELECT ROW(count(*), sum(id), sum(qty), sum(price), sum(hashtext(note)), max(updated_at))::text FROM {table}"
+        )
+    };
+    let wanted = bench.server.value(&sums(source))?;
+    let found = client.try_rows(&sums(destination))?.into_iter().next().and_then(|r| r.into_iter().next()).flatten();
+    if found.as_deref() == Some(&wanted) {
+        return Ok(());
+    }
+    Err(Failure::new(format!(
+        "the result is wrong\n  source      {wanted}\n  destination {}",
+        found.unwrap_or_default()
+    )))
+}
+
+fn through_faucet(bench: &Bench, workload: &Workload) -> Result<Sample> {
+    let server = &bench.server;
+    server.execute("TRUNCATE changes_dst")?;
+    server.execute("INSERT INTO changes_dst SELECT * FROM changes_base")?;
+    let slot = copy_slot(bench, workload)?;
+    let state = bench.folder.join("state");
+    if state.exists() {
+        std::fs::remove_dir_all(&state)?;
+    }
+    let config = configuration(workload, &slot, &state.display().to_string());
+    let mut command = faucet(bench, "run", workload.id, &config)?;
+    let run = Run::start(&mut command, server)?;
+    let outcome = wait_for_end(server.client(), "changes_dst", || run.check().map(|()| run.elapsed()));
+    let wall_s = run.elapsed();
+    outcome.map_err(|e| with_log(bench, workload.id, &e))?;
+    signal(run.pid().unwrap_or_default(), "TERM");
+    let sample = run.finish().map_err(|e| with_log(bench, workload.id, &e))?;
+    same(bench, workload.id, server.client(), "changes_dst")?;
+    drop_slot(bench, &slot)?;
+    Ok(Sample { wall_s, ..sample })
+}
+
+fn configuration(workload: &Workload, slot: &str, state: &str) -> String {
+    format!(
+        r#"version: 1
+name: bench_{id}
+delivery: {delivery}
+pipeline:
+  source:
+    type: postgres-cdc
+    config:
+      connection_url: "${{env:BENCH_URL}}"
+      slot_name: {slot}
+      publication_name: {id}
+      idle_timeout: 600
+  transforms:
+    - {{ type: cdc_unwrap, config: {{}} }}
+  sink:
+    type: postgres
+    config:
+      connection_url: "${{env:BENCH_URL}}"
+      table_name: changes_dst
+      column_mapping: auto_map
+      write_mode: upsert
+      key: [id]
+      delete_marker: {{ field: __op, values: [d] }}
+  state: {{ type: file, config: {{ path: {state} }} }}
+"#,
+        id = workload.id,
+        delivery = workload.delivery,
+    )
+}
+
+/// The same backlog through a subscription of the same server. All its CPU is the server's.
+fn native(bench: &Bench, workload: &Workload) -> Result<Sample> {
+    let (server, id) = (&bench.server, workload.id);
+    let twin = Client::try_connect(&server.url(TWIN))?;
+    twin.try_execute(&format!("TRUNCATE {id}; INSERT INTO {id} SELECT * FROM changes_base"))?;
+    let slot = copy_slot(bench, workload)?;
+    server.settle()?;
+    let (before, start) = (server.cpu_s(), std::time::Instant::now());
+    twin.try_execute(&format!(
+        "CREATE SUBSCRIPTION bench CONNECTION '{}' PUBLICATION {id} \
+         WITH (create_slot = false, copy_data = false, slot_name = '{slot}')",
+        server.url(DATABASE)
+    ))?;
+    wait_for_end(&twin, id, || Ok(start.elapsed().as_secs_f64()))?;
+    let sample =
+        Sample { wall_s: start.elapsed().as_secs_f64(), pg_cpu_s: server.cpu_s() - before, ..Sample::default() };
+    same(bench, id, &twin, id)?;
+    twin.try_execute("ALTER SUBSCRIPTION bench DISABLE")?;
+    twin.try_execute("ALTER SUBSCRIPTION bench SET (slot_name = NONE)")?;
+    twin.try_execute("DROP SUBSCRIPTION bench")?;
+    drop_slot(bench, &slot)?;
+    Ok(sample)
+}

@@ -1,0 +1,102 @@
+//! `cargo xtask bench`: what faucet costs next to PostgreSQL's own tools, on this machine.
+//!
+//! Each workload alternates with its baseline, run by run, so that a slow minute of the machine hits both; the medians
+//! are compared. CPU is what counts: walls depend on who else is busy. A run whose result is wrong fails the bench.
+
+mod cdc;
+mod measure;
+mod noop;
+mod report;
+mod server;
+mod tables;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use self::report::Outcome;
+use self::server::Server;
+use crate::failure::{Failure, Result};
+use crate::{guests, setup, workspace};
+
+/// What to measure, and how often.
+#[derive(Args, Debug)]
+pub struct Arguments {
+    /// Measure this workload alone; may be given several times
+    #[arg(long, value_name = "ID", value_parser = clap::builder::PossibleValuesParser::new(IDS))]
+    only: Vec<String>,
+    /// Write the results to this file, as a JSON list
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Runs of each side
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Use this binary instead of building a release
+    #[arg(long, value_name = "FILE", env = "FAUCET_BIN")]
+    faucet: Option<PathBuf>,
+}
+
+/// Every workload, in the order it is run.
+const IDS: [&str; 9] = ["append", "append_mask", "upsert", "jsonl", "wasm_noop", "c1", "c2", "c3", "c4"];
+
+/// What all workloads share.
+struct Bench {
+    faucet: PathBuf,
+    mask: PathBuf,
+    server: Server,
+    /// Outputs of faucet and of baselines.
+    folder: PathBuf,
+    runs: u32,
+}
+
+/// Runs the bench.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let wanted = |id: &&&str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == **id);
+    let ids: Vec<&str> = IDS.iter().filter(wanted).copied().collect();
+    let mut outcomes = Vec::new();
+    if ids.contains(&"wasm_noop") {
+        println!("wasm_noop: building and running the bench of faucet-wasm");
+        outcomes.push(noop::measure()?);
+    }
+    let rest: Vec<&str> = ids.iter().copied().filter(|id| *id != "wasm_noop").collect();
+    if !rest.is_empty() {
+        let mut bench = Bench::prepare(arguments)?;
+        for id in rest {
+            outcomes.push(bench.measure(id)?);
+        }
+    }
+    report::print(&outcomes);
+    if let Some(file) = &arguments.json {
+        report::write(file, &outcomes)?;
+        println!("\nwritten to {}", file.display());
+    }
+    Ok(())
+}
+
+impl Bench {
+    fn prepare(arguments: &Arguments) -> Result<Self> {
+        setup::postgres::ensure()?;
+        let faucet = match &arguments.faucet {
+            Some(faucet) => faucet.clone(),
+            None => {
+                println!("building a release of faucet (the first time takes a while)");
+                workspace::build_faucet(&["--release", "--bin", "faucet"])?
+            }
+        };
+        let mask = guests::build()?.into_iter().find(|p| p.ends_with("mask.wasm"));
+        let mask = mask.ok_or_else(|| Failure::new("guests/ built no mask.wasm"))?;
+        let folder = workspace::scratch("bench")?;
+        println!("starting a private PostgreSQL (fsync on) and making 1,000,000 orders");
+        Ok(Self { faucet, mask, server: Server::start()?, folder, runs: arguments.runs })
+    }
+
+    fn measure(&mut self, id: &str) -> Result<Outcome> {
+        match id {
+            "append" => tables::append(self),
+            "append_mask" => tables::append_mask(self),
+            "upsert" => tables::upsert(self),
+            "jsonl" => tables::jsonl(self),
+            other => cdc::drain(self, other),
+        }
+    }
+}
