@@ -7,6 +7,7 @@
 mod bench;
 mod ci;
 mod demo;
+mod docs;
 mod failure;
 mod guests;
 mod process;
@@ -35,6 +36,8 @@ enum Task {
     Demo(demo::Arguments),
     /// Measure faucet next to PostgreSQL's own tools
     Bench(bench::Arguments),
+    /// Write the reference pages of the book from what the binary says about itself
+    Docs(docs::Arguments),
     /// Build the first-party components in guests/
     Guests,
     /// What continuous integration runs: every test, then the dependency rules
@@ -55,6 +58,7 @@ fn run(task: Task) -> Result<()> {
         Task::Test(arguments) => test::run(&arguments),
         Task::Demo(arguments) => demo::run(&arguments),
         Task::Bench(arguments) => bench::run(&arguments),
+        Task::Docs(arguments) => docs::run(&arguments),
         Task::Guests => guests::run(),
         Task::Ci => ci::run(),
     }
