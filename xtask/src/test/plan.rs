@@ -50,7 +50,9 @@ fn of_group(group: Group, guests: Option<&str>, targets: &[String]) -> Vec<Step>
         Group::Lint => lint(guests),
         Group::Unit => unit(guests, targets),
         Group::Docs => {
+            let reference = ["run", "--quiet", "--bin", "xtask", "--", "docs", "--check"];
             let mut steps = vec![Step::new("doctests", 20, &["test", "--workspace", "--doc"])];
+            steps.push(Step::new("reference", 5, &reference));
             steps.extend(target("docs", 10));
             steps
         }
