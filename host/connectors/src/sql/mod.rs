@@ -1,0 +1,14 @@
+//! What the sinks into SQL databases share: which rows delete, and what a page comes down to per key.
+
+mod fold;
+mod key;
+mod marker;
+
+pub use fold::{Folded, Rest, Upsert, fold};
+pub use key::{KEY_NULL, RowKey, check_key};
+pub use marker::{DeleteMarker, MarkerValue, OnTruncate, RowOp, TRUNCATED, classify};
+
+use faucet_core::error::Code;
+
+/// The codes raised by this module.
+pub static CODES: &[&Code] = &[&KEY_NULL, &TRUNCATED];
