@@ -5,4 +5,6 @@ pub mod file;
 pub mod pages;
 pub mod postgres;
 pub mod registry;
+pub mod sql;
+pub mod sqlite;
 pub mod stdout;

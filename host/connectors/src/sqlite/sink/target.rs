@@ -1,0 +1,132 @@
+//! The table that is written: what it looks like, and how it is made.
+
+use faucet_core::error::{Error, Result};
+use faucet_core::model::{Field, Schema};
+use faucet_core::ports::WriteMode;
+use rusqlite::{Connection, params};
+use std::collections::BTreeSet;
+
+use super::{KEY_NOT_UNIQUE, SqliteSinkConfig};
+use crate::sqlite::kinds::{Affinity, declaration, kind_of};
+use crate::sqlite::name::{is_same, list, quoted};
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TableColumn {
+    pub name: String,
+    /// As it was declared.
+    pub declared: String,
+    pub affinity: Affinity,
+    /// SQLite computes it, so it can't be written.
+    pub is_generated: bool,
+    /// Whether it is part of the primary key.
+    in_key: bool,
+}
+
+/// The columns of a table; `None` when there is no such table.
+pub(super) fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Option<Vec<TableColumn>>> {
+    let strict = "SELECT max(strict) FROM pragma_table_list(?1)";
+    let is_strict: bool = connection.query_row(strict, [table], |row| row.get::<_, Option<bool>>(0))?.unwrap_or(false);
+    let mut statement = connection.prepare("SELECT name, type, hidden, pk FROM pragma_table_xinfo(?1) ORDER BY cid")?;
+    let column = |row: &rusqlite::Row<'_>| {
+        let declared: String = row.get(1)?;
+        let keeps_all = is_strict && declared.eq_ignore_ascii_case("ANY");
+        Ok(TableColumn {
+            name: row.get(0)?,
+            affinity: if keeps_all { Affinity::Blob } else { Affinity::of(&declared) },
+            declared,
+            is_generated: row.get::<_, i64>(2)? > 1,
+            in_key: row.get::<_, i64>(3)? > 0,
+        })
+    };
+    let columns = statement.query_map([table], column)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok((!columns.is_empty()).then_some(columns))
+}
+
+/// Checks that the database keeps rows with one key from being two.
+///
+/// # Errors
+/// `sqlite.key_not_unique` with the statement that mends it.
+pub(super) fn check_key(
+    connection: &Connection,
+    columns: &[TableColumn],
+    config: &SqliteSinkConfig,
+) -> Result<(), KeyCheck> {
+    let folded = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_ascii_lowercase).collect::<BTreeSet<_>>();
+    let wanted = folded(&mut config.key.iter().map(String::as_str));
+    if folded(&mut columns.iter().filter(|c| c.in_key).map(|c| c.name.as_str())) == wanted {
+        return Ok(());
+    }
+    for index in unique_indexes(connection, &config.table_name)? {
+        // An expression has no name, and is no column.
+        if index.iter().all(Option::is_some) && folded(&mut index.iter().flatten().map(String::as_str)) == wanted {
+            return Ok(());
+        }
+    }
+    Err(KeyCheck::NotUnique)
+}
+
+/// Why [`check_key`] did not say yes.
+pub(super) enum KeyCheck {
+    /// No unique index over exactly the key's columns.
+    NotUnique,
+    Driver(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for KeyCheck {
+    fn from(error: rusqlite::Error) -> Self {
+        KeyCheck::Driver(error)
+    }
+}
+
+/// The error of a key without a unique index.
+pub(super) fn not_unique(config: &SqliteSinkConfig) -> Error {
+    let (table, key) = (&config.table_name, &config.key);
+    let statement = format!(
+        "CREATE UNIQUE INDEX {} ON {} ({})",
+        quoted(&format!("{table}_key")),
+        quoted(table),
+        list(key.iter().map(String::as_str))
+    );
+    let what = format!("the table \"{table}\" has no PRIMARY KEY or UNIQUE index over {}", key.join(", "));
+    Error::new(&KEY_NOT_UNIQUE, what).hint(format!("run: {statement}"))
+}
+
+/// The columns of each unique index that covers the whole table.
+fn unique_indexes(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Vec<Option<String>>>> {
+    let mut statement =
+        connection.prepare("SELECT name FROM pragma_index_list(?1) WHERE \"unique\" = 1 AND partial = 0")?;
+    let names = statement.query_map([table], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
+    let mut columns = connection.prepare("SELECT name FROM pragma_index_info(?1)")?;
+    names.iter().map(|name| columns.query_map(params![name], |row| row.get(0))?.collect()).collect()
+}
+
+/// The statement that makes a table called `table` for rows of `schema`.
+pub(super) fn create(config: &SqliteSinkConfig, schema: &Schema, table: &str) -> String {
+    let written = schema.fields.iter().filter(|f| config.marker_column() != Some(&*f.name));
+    let mut columns: Vec<String> = written
+        .map(|field| {
+            let is_key = config.key.iter().any(|k| is_same(k, &field.name));
+            let not_null = if is_key && config.write_mode != WriteMode::Append { " NOT NULL" } else { "" };
+            format!("{} {}{not_null}", quoted(&field.name), column_type(field))
+        })
+        .collect();
+    if config.write_mode != WriteMode::Append && !config.key.is_empty() {
+        columns.push(format!("PRIMARY KEY ({})", list(config.key.iter().map(String::as_str))));
+    }
+    format!("CREATE TABLE {} ({})", quoted(table), columns.join(", "))
+}
+
+/// SQLite's own declaration where the column comes from SQLite, else the one that keeps the kind exact.
+pub(super) fn column_type(field: &Field) -> &str {
+    match field.native_of("sqlite") {
+        // The driver gives it without a closing bracket when it was cut; only plain words and sizes are repeated.
+        Some(own) if kind_of(own) == Some(field.kind) && is_plain(own) => own,
+        _ => declaration(field.kind),
+    }
+}
+
+fn is_plain(declared: &str) -> bool {
+    let balanced = declared.matches('(').count() == declared.matches(')').count();
+    balanced && declared.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'_' | b'(' | b')' | b','))
+}

@@ -1,0 +1,228 @@
+//! The thread that writes: one transaction from the first write to the commit.
+
+use faucet_core::error::{Error, Result};
+use faucet_core::model::{Page, Schema};
+use faucet_core::ports::WriteMode;
+use rusqlite::Connection;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::overwrite::Side;
+use super::plan::Plan;
+use super::rows::Rows;
+use super::target::{self, KeyCheck, TableColumn};
+use super::{AFTER_ERROR, SqliteSinkConfig, TABLE_MISSING, token};
+use crate::sql::{check_key, classify};
+use crate::sqlite::error::from_driver;
+
+/// Statements that SQLite keeps prepared between pages.
+const PREPARED: usize = 64;
+
+/// An open database.
+pub(super) struct Writer {
+    connection: Connection,
+    state: State,
+}
+
+/// All but the connection, so that both can be borrowed at once.
+struct State {
+    config: SqliteSinkConfig,
+    /// The table's columns, once it is there.
+    columns: Option<Vec<TableColumn>>,
+    /// What was prepared for the last schema.
+    plan: Option<Plan>,
+    /// Where an overwrite puts its rows.
+    side: Option<Side>,
+    in_transaction: bool,
+    has_failed: bool,
+}
+
+impl Writer {
+    /// Opens the database and looks at the table, if there is one.
+    pub(super) fn open(config: SqliteSinkConfig) -> Result<Self> {
+        let failed = |e: rusqlite::Error| from_driver(&config.path, &e);
+        let connection = connect(&config).map_err(failed)?;
+        let columns = target::columns(&connection, &config.table_name).map_err(failed)?;
+        match &columns {
+            None if !config.create_table => return Err(table_missing(&config)),
+            Some(columns) if config.write_mode == WriteMode::Upsert => require_key(&connection, columns, &config)?,
+            Some(_) | None => {}
+        }
+        let side = match config.write_mode {
+            WriteMode::Overwrite => Some(Side::clear(&connection, &config).map_err(failed)?),
+            WriteMode::Append | WriteMode::Upsert => None,
+        };
+        let state = State { config, columns, plan: None, side, in_transaction: false, has_failed: false };
+        Ok(Self { connection, state })
+    }
+
+    /// See [`faucet_core::ports::Sink::last_token`].
+    pub(super) fn last_token(&mut self, scope: &str) -> Result<Option<String>> {
+        self.guard(|connection, state| token::read(connection, scope).map_err(|e| state.failed(&e)))
+    }
+
+    /// See [`faucet_core::ports::Sink::write`].
+    pub(super) fn write(&mut self, page: &Page) -> Result<()> {
+        self.guard(|connection, state| {
+            state.begin(connection)?;
+            state.write(connection, page)
+        })
+    }
+
+    /// See [`faucet_core::ports::Sink::commit`].
+    pub(super) fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()> {
+        self.guard(|connection, state| {
+            if let Some((scope, token)) = token {
+                state.begin(connection)?;
+                token::write(connection, scope, token).map_err(|e| state.failed(&e))?;
+            }
+            state.end(connection, "COMMIT")
+        })
+    }
+
+    /// See [`faucet_core::ports::Sink::finish`].
+    pub(super) fn finish(&mut self) -> Result<()> {
+        self.guard(|connection, state| {
+            state.end(connection, "COMMIT")?;
+            let Some(side) = state.side.take() else { return Ok(()) };
+            state.begin(connection)?;
+            side.replace(connection, &state.config, state.columns.as_deref()).map_err(|e| state.failed(&e))?;
+            state.end(connection, "COMMIT")?;
+            state.side = Some(Side::clear(connection, &state.config).map_err(|e| state.failed(&e))?);
+            state.columns = target::columns(connection, &state.config.table_name).map_err(|e| state.failed(&e))?;
+            state.plan = None;
+            Ok(())
+        })
+    }
+
+    /// See [`faucet_core::ports::Sink::close`].
+    pub(super) fn close(&mut self) -> Result<()> {
+        let Self { connection, state } = self;
+        state.end(connection, "ROLLBACK")
+    }
+
+    /// Runs a step. After one that failed nothing is kept and no other step is taken.
+    fn guard<R>(&mut self, step: impl FnOnce(&Connection, &mut State) -> Result<R>) -> Result<R> {
+        let Self { connection, state } = self;
+        if state.has_failed {
+            let what = format!("{} was used after an error", state.config.path.display());
+            return Err(Error::new(&AFTER_ERROR, what));
+        }
+        let done = step(connection, state);
+        if done.is_err() {
+            state.has_failed = true;
+            // The connection rolls back by itself when it is dropped, should this fail.
+            let _ = state.end(connection, "ROLLBACK");
+        }
+        done
+    }
+}
+
+impl State {
+    fn failed(&self, error: &rusqlite::Error) -> Error {
+        from_driver(&self.config.path, error)
+    }
+
+    fn begin(&mut self, connection: &Connection) -> Result<()> {
+        if !self.in_transaction {
+            connection.execute_batch("BEGIN IMMEDIATE").map_err(|e| self.failed(&e))?;
+            self.in_transaction = true;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, connection: &Connection, how: &str) -> Result<()> {
+        if self.in_transaction {
+            connection.execute_batch(how).map_err(|e| self.failed(&e))?;
+            self.in_transaction = false;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, connection: &Connection, page: &Page) -> Result<()> {
+        self.prepare(connection, page.schema())?;
+        let Some(plan) = &self.plan else { return Ok(()) };
+        let rows = Rows::new(&self.config.path, connection, plan, page);
+        if self.config.write_mode != WriteMode::Upsert {
+            return rows.insert_all();
+        }
+        let marker = self.config.delete_marker.as_ref();
+        let on_truncate = self.config.on_truncate();
+        let ops = marker.map(|marker| classify(page, marker, on_truncate)).transpose()?.flatten();
+        let key = check_key(page, &self.config.key, ops.as_deref())?;
+        let marker = marker.and_then(|marker| page.schema().index_of(&marker.field));
+        let skipped = rows.upsert_all(&key, marker, ops.as_deref())?;
+        if skipped > 0 {
+            tracing::debug!(skipped, table = self.config.table_name, "changes of rows that are not there");
+            metrics::counter!("faucet_sink_partial_updates_skipped_total").increment(skipped);
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, connection: &Connection, schema: &Arc<Schema>) -> Result<()> {
+        if self.plan.as_ref().is_some_and(|plan| Arc::ptr_eq(&plan.of, schema)) {
+            return Ok(());
+        }
+        let table = match &self.side {
+            None => self.config.table_name.clone(),
+            Some(side) => side.name().to_owned(),
+        };
+        let columns = match &mut self.side {
+            None => self.create_missing(connection, schema)?,
+            Some(side) => {
+                let made = side.make(connection, &self.config, self.columns.as_deref(), schema);
+                made.map_err(|e| from_driver(&self.config.path, &e))?
+            }
+        };
+        let plan = Plan::new(&self.config, &table, &columns, schema)?;
+        if let Some(side) = &mut self.side {
+            side.uses(&plan);
+        } else {
+            self.columns = Some(columns);
+        }
+        self.plan = Some(plan);
+        Ok(())
+    }
+
+    /// The table's columns; it is made when there is none.
+    fn create_missing(&mut self, connection: &Connection, schema: &Schema) -> Result<Vec<TableColumn>> {
+        if let Some(columns) = self.columns.take() {
+            return Ok(columns);
+        }
+        let sql = target::create(&self.config, schema, &self.config.table_name);
+        connection.execute_batch(&sql).map_err(|e| self.failed(&e))?;
+        let columns = target::columns(connection, &self.config.table_name).map_err(|e| self.failed(&e))?;
+        columns.ok_or_else(|| table_missing(&self.config))
+    }
+}
+
+/// Durable commits: a write-ahead log, synced at every commit.
+fn connect(config: &SqliteSinkConfig) -> rusqlite::Result<Connection> {
+    use rusqlite::OpenFlags;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(&config.path, flags)?;
+    connection.busy_timeout(config.busy_timeout.duration())?;
+    let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if !mode.eq_ignore_ascii_case("wal") {
+        tracing::warn!(path = %config.path.display(), mode, "no write-ahead log here: readers wait for each commit");
+    }
+    connection.execute_batch("PRAGMA synchronous = FULL")?;
+    connection.set_prepared_statement_cache_capacity(PREPARED);
+    Ok(connection)
+}
+
+fn require_key(connection: &Connection, columns: &[TableColumn], config: &SqliteSinkConfig) -> Result<()> {
+    target::check_key(connection, columns, config).map_err(|why| match why {
+        KeyCheck::NotUnique => target::not_unique(config),
+        KeyCheck::Driver(error) => from_driver(&config.path, &error),
+    })
+}
+
+fn table_missing(config: &SqliteSinkConfig) -> Error {
+    let what = format!("{} has no table \"{}\"", shown(&config.path), config.table_name);
+    Error::new(&TABLE_MISSING, what).hint("create it, or set `create_table: true`")
+}
+
+fn shown(path: &Path) -> std::path::Display<'_> {
+    path.display()
+}
