@@ -141,47 +141,52 @@ fn walk(tree: &mut Value, at: String, surroundings: &dyn Surroundings, result: &
 }
 
 fn scalar(text: &mut String, at: String, surroundings: &dyn Surroundings, result: &mut Interpolated) {
-    let mut filled = String::with_capacity(text.len());
-    let mut references = 0;
-    let mut literal = false;
-    let before = result.problems.len();
+    let mut filled = Filled::default();
+    let mut problems = Vec::new();
     for piece in (Pieces { rest: text.as_str() }) {
         match piece {
-            Piece::Text(plain) => {
-                literal |= !plain.is_empty();
-                filled.push_str(plain);
-            }
-            Piece::Escape => {
-                literal = true;
-                filled.push_str("${");
-            }
-            Piece::Unfinished => result.problems.push(unfinished(&at)),
+            Piece::Text(plain) => filled.literal(plain),
+            Piece::Escape => filled.literal("${"),
+            Piece::Unfinished => problems.push(unfinished(&at)),
             Piece::Reference(inner) => match resolve(inner, surroundings) {
-                Ok(Resolved::Keep) => {
-                    literal = true;
-                    filled.push_str("${");
-                    filled.push_str(inner);
-                    filled.push('}');
-                }
-                Ok(Resolved::Default(value)) => {
-                    references += 1;
-                    filled.push_str(value);
-                }
+                Ok(Resolved::Keep) => filled.literal(&format!("${{{inner}}}")),
+                Ok(Resolved::Default(value)) => filled.reference(value),
                 Ok(Resolved::Secret(value)) => {
-                    references += 1;
                     result.redactor.add(&value);
-                    filled.push_str(&value);
+                    filled.reference(&value);
                 }
-                Err(problem) => result.problems.push(problem.under(&at)),
+                Err(problem) => problems.push(problem.under(&at)),
             },
         }
     }
-    if result.problems.len() > before {
+    if !problems.is_empty() {
+        result.problems.append(&mut problems);
         return;
     }
-    let written = std::mem::replace(text, filled);
-    if references > 0 {
-        result.origins.written.insert(at, Origin { text: written, whole: references == 1 && !literal });
+    let written = std::mem::replace(text, filled.text);
+    if filled.references > 0 {
+        let whole = filled.references == 1 && !filled.has_literal;
+        result.origins.written.insert(at, Origin { text: written, whole });
+    }
+}
+
+/// A scalar while it is filled in.
+#[derive(Default)]
+struct Filled {
+    text: String,
+    references: usize,
+    has_literal: bool,
+}
+
+impl Filled {
+    fn literal(&mut self, text: &str) {
+        self.has_literal |= !text.is_empty();
+        self.text.push_str(text);
+    }
+
+    fn reference(&mut self, value: &str) {
+        self.references += 1;
+        self.text.push_str(value);
     }
 }
 

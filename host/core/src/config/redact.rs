@@ -22,9 +22,11 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Remembers `secret`, and the password inside it when it is a URL.
+    /// Remembers `secret`, also as messages quote it, and the password inside it when it is a URL.
     pub fn add(&mut self, secret: &str) {
-        self.insert(secret.trim());
+        let secret = secret.trim();
+        self.insert(secret);
+        self.insert(Value::from(secret).to_string().trim_matches('"'));
         for password in url_passwords(secret) {
             self.insert(password);
             if let Some(decoded) = percent_decode(password) {
@@ -66,8 +68,14 @@ impl Redactor {
                 clean = clean.replace(secret.as_str(), MASK);
             }
         }
-        mask_parameters(&mask_urls(&clean))
+        mask_forms(&clean)
     }
+}
+
+/// Masks what looks like a password in a URL or a connection string, whoever wrote it. Has to happen before a text is
+/// shortened: a URL cut off before its `@` isn't recognised any more.
+pub(super) fn mask_forms(text: &str) -> String {
+    mask_parameters(&mask_urls(text))
 }
 
 /// The passwords of all `scheme://user:password@` in `text`, as written.
@@ -119,7 +127,8 @@ fn mask_parameters(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut from = 0;
     for (equals, _) in lower.match_indices('=') {
-        let name_start = lower[..equals].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |i| i + 1);
+        let is_name = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_';
+        let name_start = equals - lower.as_bytes()[..equals].iter().rev().take_while(is_name).count();
         if equals < from || !SECRET_PARAMETERS.contains(&&lower[name_start..equals]) {
             continue;
         }
@@ -163,7 +172,19 @@ fn percent_decode(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_redacted(text in "(\\PC|://|@|:|=|password|'|%|/){0,40}", secret in "\\PC{0,6}") {
+            let clean = redact(&[&secret], &text);
+            if secret.trim().len() >= SHORTEST && !secret.contains('*') {
+                prop_assert!(!clean.contains(secret.trim()), "{}", clean);
+            }
+        }
+    }
 
     fn redact(secrets: &[&str], text: &str) -> String {
         let mut redactor = Redactor::default();
@@ -185,6 +206,11 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_is_recognised_in_quotes_too() {
+        assert_eq!(redact(&["a\"b\\c"], r#"found "a\"b\\c" and a"b\c"#), r#"found "***" and ***"#);
+    }
+
+    #[test]
     fn passwords_in_unknown_urls_and_connection_strings_disappear() {
         assert_eq!(
             redact(&[], "see postgres://u:pw@h/d and mysql://v:x@i"),
@@ -195,6 +221,7 @@ mod tests {
         assert_eq!(redact(&[], "host=h Password=abc user=u"), "host=h Password=*** user=u");
         assert_eq!(redact(&[], "password='a b' host=h"), "password=*** host=h");
         assert_eq!(redact(&[], "postgres://h/d?password=abc&x=1"), "postgres://h/d?password=***&x=1");
+        assert_eq!(redact(&[], "é=1 épassword=abc"), "é=1 épassword=***");
         assert_eq!(redact(&[], "http://host:80/x?mail=a@b.c"), "http://host:80/x?mail=a@b.c");
         assert_eq!(redact(&[], "no secret: a=b, password is set"), "no secret: a=b, password is set");
     }

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::fixture::{Outside, catalog};
@@ -157,6 +158,8 @@ fn no_secret_is_ever_shown() {
     let text = GOOD.replace("write_mode: upsert", "write_mode: ${env:URL}").replace("key: [id]", "key: ${env:WORD}");
     let text = text.replace("table_name: orders", "table_name: 5\n      odd: postgres://u:literal-pw@h");
     let shown = refused(&text);
+    let long = format!("postgres://user:literal-pw-{}@host", "x".repeat(100));
+    let shown = shown + &refused(&GOOD.replace("write_mode: upsert", &format!("write_mode: {long}")));
     for secret in ["hunter22", "not-a-url", "literal-pw"] {
         assert!(!shown.contains(secret), "{shown}");
     }
@@ -202,4 +205,59 @@ fn the_whole_schema_knows_every_connector() {
         ]
     );
     assert!(!schema.to_string().contains("ConnectorSpec"));
+}
+
+/// Pieces that change the meaning of a configuration when they are put into it.
+const PIECES: [&str; 22] = [
+    "null",
+    "[]",
+    "{}",
+    "-1",
+    "99999999999999999999",
+    "1.5",
+    "true",
+    "~",
+    "\"\"",
+    "${env:URL}",
+    "${env:NONE}",
+    "${",
+    "\t",
+    "\n",
+    "- ",
+    ": ",
+    "&a ",
+    "*a",
+    "!!int ",
+    "? ",
+    "---\n",
+    "é\u{0}",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    /// Whatever a file holds, loading it ends in a plan or in a report whose every line has a place, and the schema
+    /// check finds all that the typed reading would trip over.
+    #[test]
+    fn any_damage_gives_a_plan_or_a_report(
+        from in 0..GOOD.len(), length in 0usize..20, piece in prop::sample::select(PIECES.to_vec()), as_json: bool,
+    ) {
+        let to = (from + length).min(GOOD.len());
+        let mut text = ConfigText::yaml("p.yaml", &format!("{}{piece}{}", &GOOD[..from], &GOOD[to..]));
+        if as_json && let (Some(tree), _) = parse(&text) {
+            text = ConfigText { format: Format::Json, text: tree.to_string(), ..text };
+        }
+        if let Err(report) = load(&text, Purpose::Validate, &catalog(), &Outside) {
+            prop_assert!(report.is_fatal());
+            for Located { problem, position } in &report.problems {
+                prop_assert!(position.is_some(), "{problem:?}");
+                prop_assert!(!problem.message.contains("can't be read:"), "{problem:?}\n{}", text.text);
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_gives_a_report(text in "[\\PC\n\t]{0,200}") {
+        let _ = loaded(&text);
+        let _ = load(&ConfigText { format: Format::Json, ..ConfigText::yaml("p", &text) }, Purpose::Run, &catalog(), &Outside);
+    }
 }

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use super::super::redact::mask_forms;
+
 /// The longest piece of a value that a message repeats, in characters.
 const LONGEST: usize = 60;
 
@@ -41,6 +43,7 @@ pub(super) fn shown(value: &Value) -> String {
 }
 
 fn quoted(text: &str) -> String {
+    let text = mask_forms(text);
     let short: String = text.chars().take(LONGEST).collect();
     let more = if short.len() < text.len() { "..." } else { "" };
     format!("{}{more}", Value::from(short))
