@@ -78,7 +78,10 @@ fn what_is_wrong_in_the_file() {
     let m = mirrored();
     insta::assert_snapshot!("unknown_key", broken(&m, "slot_name:", "slotname:", 2));
     insta::assert_snapshot!("no_such_type", broken(&m, "type: postgres-cdc", "type: postgres_cdc", 2));
-    insta::assert_snapshot!("memory_state", broken(&m, "{ type: file, config: { path: ./state } }", "{ type: memory }", 2));
+    insta::assert_snapshot!(
+        "memory_state",
+        broken(&m, "{ type: file, config: { path: ./state } }", "{ type: memory }", 2)
+    );
     insta::assert_snapshot!("no_variable", broken(&m, "name: m", "name: ${env:NO_SUCH_VARIABLE}", 2));
 }
 

@@ -50,7 +50,9 @@ pub fn print(failure: &Failure, output: Output) {
         (Failure::Config { report, text }, Output::Text) => self::report(report, text),
         (Failure::Error(error), Output::Text) => self::error(error),
         (Failure::Usage(what), Output::Text) => format!("error: {what}\n"),
-        (Failure::Config { report, .. }, Output::Json) => json_line(&json!({"error": "config.invalid", "report": report})),
+        (Failure::Config { report, .. }, Output::Json) => {
+            json_line(&json!({"error": "config.invalid", "report": report}))
+        }
         (Failure::Error(error), Output::Json) => json_line(&error_json(error)),
         (Failure::Usage(what), Output::Json) => json_line(&json!({"error": "usage", "message": what})),
     };
@@ -73,7 +75,13 @@ pub fn error_json(error: &Error) -> serde_json::Value {
 }
 
 fn causes(error: &Error) -> Vec<String> {
-    std::iter::successors(error.source(), |e| e.source()).map(ToString::to_string).collect()
+    let mut found = Vec::new();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        found.push(error.to_string());
+        cause = error.source();
+    }
+    found
 }
 
 /// An error with its context, causes and what to do.
@@ -129,7 +137,8 @@ fn render(diagnostic: &MietteDiagnostic, source: Option<(&str, &str)>) -> String
     let mut out = String::new();
     let rendered = match source {
         Some((file, text)) => {
-            let named = miette::Report::new(diagnostic.clone()).with_source_code(NamedSource::new(file, text.to_owned()));
+            let named =
+                miette::Report::new(diagnostic.clone()).with_source_code(NamedSource::new(file, text.to_owned()));
             handler.render_report(&mut out, named.as_ref())
         }
         None => handler.render_report(&mut out, diagnostic),

@@ -34,7 +34,14 @@ pub fn execute(args: &ExplainArgs) -> Result<(), Failure> {
 }
 
 fn page(code: &Code) -> String {
-    format!("{}: {}\n\n{}\n\nWho has to act: {}\nTrying again: {}\n", code.id, code.title, wrap(code.help, 100), who(code.blame), again(code.retry))
+    format!(
+        "{}: {}\n\n{}\n\nWho has to act: {}\nTrying again: {}\n",
+        code.id,
+        code.title,
+        wrap(code.help, 100),
+        who(code.blame),
+        again(code.retry)
+    )
 }
 
 fn who(blame: Blame) -> &'static str {
@@ -83,7 +90,9 @@ mod tests {
         assert!(codes.windows(2).all(|pair| pair[0].id != pair[1].id), "a code is used twice");
         for code in codes {
             let parts: Vec<&str> = code.id.split('.').collect();
-            let plain = |p: &&str| !p.is_empty() && p.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+            let plain = |p: &&str| {
+                !p.is_empty() && p.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+            };
             assert!(parts.len() == 2 && parts.iter().all(plain), "{} is not component.what", code.id);
             assert!(!code.title.is_empty() && !code.title.ends_with('.'), "title of {}", code.id);
             assert!(code.help.len() > 60, "{} is not explained", code.id);

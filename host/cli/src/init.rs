@@ -48,7 +48,9 @@ fn configuration(catalog: &Catalog, args: &InitArgs) -> Result<String, Failure> 
     out.push_str(&format!("version: 1\nname: {}\n\npipeline:\n  source:\n", args.name));
     out.push_str(&block(source, args, 4));
     if snapshot.is_some() {
-        out.push_str("  transforms:\n    - type: cdc_unwrap   # {op, before, after} becomes a flat row and the marker __op\n");
+        out.push_str(
+            "  transforms:\n    - type: cdc_unwrap   # {op, before, after} becomes a flat row and the marker __op\n",
+        );
     }
     out.push_str("  sink:\n");
     out.push_str(&block(sink, args, 4));
@@ -168,7 +170,12 @@ mod tests {
         let catalog = catalog::bundled().expect("the catalog is complete");
         for source in &catalog.sources {
             for sink in &catalog.sinks {
-                let args = InitArgs { source: source.name().into(), sink: sink.name().into(), name: "shop".into(), file: None };
+                let args = InitArgs {
+                    source: source.name().into(),
+                    sink: sink.name().into(),
+                    name: "shop".into(),
+                    file: None,
+                };
                 let text = configuration(&catalog, &args).expect("the pair exists");
                 let result = load(&ConfigText::yaml("init.yaml", &text), Purpose::Validate, &catalog, &Urls);
                 let problems = result.err().map(|report| report.to_string()).unwrap_or_default();

@@ -66,7 +66,11 @@ fn overview(entries: &[Entry]) -> String {
             out.push_str(&format!("{gap}{role}\n"));
         }
         out.push_str(&format!("  {:width$}  {}\n", entry.name, entry.summary));
-        out.push_str(&format!("  {:width$}  keys: {}\n", "", keys(entry).iter().map(|k| k.name.as_str()).collect::<Vec<_>>().join(", ")));
+        out.push_str(&format!(
+            "  {:width$}  keys: {}\n",
+            "",
+            keys(entry).iter().map(|k| k.name.as_str()).collect::<Vec<_>>().join(", ")
+        ));
     }
     out + "\n`faucet list TYPE` explains a type's keys.\n"
 }

@@ -22,7 +22,8 @@ pub fn start(global: &Global, config: &Observability, redactor: Redactor, screen
     let filter = if level < LevelFilter::WARN { level.to_string() } else { filter };
     let json = global.log_format.map_or(config.log_format == ConfigFormat::Json, |f| f == LogFormat::Json);
     let writer = Redacting { redactor, screen };
-    let builder = tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter)).with_writer(writer).with_target(false);
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter)).with_writer(writer).with_target(false);
     // A second start in one process keeps the first; only tests do that.
     let _ = if json { builder.json().flatten_event(true).try_init() } else { builder.with_ansi(false).try_init() };
 }

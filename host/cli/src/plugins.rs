@@ -1,8 +1,8 @@
 //! WebAssembly components as transforms: the ones a configuration declares, and the ones bundled with the binary.
 
 use async_trait::async_trait;
-use faucet_core::config::document::Plugin as Declared;
 use faucet_core::config::PluginLoader;
+use faucet_core::config::document::Plugin as Declared;
 use faucet_core::error::{Error, Problem, Result};
 use faucet_core::ports::{AnyTransform, Transform};
 use faucet_wasm::{Host, HostOptions, Limits, Origin, Plugin, PluginSpec};
@@ -130,7 +130,8 @@ impl Bundled {
     }
 
     fn component(&self) -> Option<&Component> {
-        let load = || self.loader.host.load(&self.spec()).map(|plugin| Component { plugin }).map_err(|e| format!("{e:?}"));
+        let load =
+            || self.loader.host.load(&self.spec()).map(|plugin| Component { plugin }).map_err(|e| format!("{e:?}"));
         match self.component.get_or_init(load) {
             Ok(component) => Some(component),
             Err(error) => {

@@ -96,7 +96,11 @@ impl Reporter {
         let seconds = self.started.elapsed().as_secs_f64();
         let rows = grouped(reading.rows_written);
         let bytes = bytes(reading.bytes_read);
-        self.screen.line(&format!("{}: {word}: {rows} rows, {bytes} in {seconds:.1} s ({} rows/s)\n", self.name, grouped(rate as u64)));
+        self.screen.line(&format!(
+            "{}: {word}: {rows} rows, {bytes} in {seconds:.1} s ({} rows/s)\n",
+            self.name,
+            grouped(rate as u64)
+        ));
     }
 }
 
@@ -163,7 +167,10 @@ mod tests {
         meter.committed(1_234_567, None);
         meter.committed(0, None);
         let reading = meter.reading();
-        assert_eq!(line("orders", &reading, 1234.4), "orders: streaming, 1,234,567 rows, 1,234 rows/s, 5.0 MiB, lag 0 ms");
+        assert_eq!(
+            line("orders", &reading, 1234.4),
+            "orders: streaming, 1,234,567 rows, 1,234 rows/s, 5.0 MiB, lag 0 ms"
+        );
         assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_000_000)], ["0", "999", "1,000", "1,000,000"]);
         assert_eq!([lag_text(0.25), lag_text(3.0), lag_text(600.0)], ["250 ms", "3.0 s", "10 min"]);
     }

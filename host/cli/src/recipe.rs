@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use faucet_core::config::{Plan, Stage};
 use faucet_core::error::Result;
 use faucet_core::pipeline::Recipe;
-use faucet_core::ports::{AnySink, AnySource, AnyTransform, Bookmark, Sink, SinkContext, Source, SourceContext, Transform};
+use faucet_core::ports::{
+    AnySink, AnySource, AnyTransform, Bookmark, Sink, SinkContext, Source, SourceContext, Transform,
+};
 
 /// A source, transforms and a sink, as planned.
 pub struct Planned {

@@ -24,7 +24,7 @@ pub fn execute(global: &Global, args: &ConfigArgs) -> Result<(), Failure> {
 async fn run(session: &Session) -> Result<Ended> {
     let plan = &session.plan;
     let store = session.store().await?;
-    let key = StateKey::row(&plan.name, "default").to_string();
+    let key = StateKey::row(&plan.name, "default");
     let keeper = store.map(|store| Keeper { store, key });
     let changes = plan.source.kind.capabilities(&plan.source.config).is_ok_and(|c| c.changes);
     let repeatable = repeatable(plan, keeper.is_some());

@@ -14,7 +14,9 @@ pub fn execute(args: &SchemaArgs) -> Result<(), Failure> {
         Some(kind) => {
             let entries = crate::list::entries(&catalog);
             let entry = entries.into_iter().find(|e| e.name == *kind);
-            entry.map(|e| e.schema).ok_or_else(|| Failure::Usage(format!("there is no type '{kind}'; `faucet list` shows all")))?
+            entry
+                .map(|e| e.schema)
+                .ok_or_else(|| Failure::Usage(format!("there is no type '{kind}'; `faucet list` shows all")))?
         }
     };
     println!("{}", pretty(&schema));

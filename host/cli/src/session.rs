@@ -89,7 +89,8 @@ impl Session {
         F: Future<Output = Result<Ended>> + 'a,
     {
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime = runtime.map_err(|e| Error::new(&NO_RUNTIME, "the async runtime could not be started").caused_by(e))?;
+        let runtime =
+            runtime.map_err(|e| Error::new(&NO_RUNTIME, "the async runtime could not be started").caused_by(e))?;
         let outcome = runtime.block_on(async {
             let mut side_tasks = JoinSet::new();
             let timeout = self.plan.execution.shutdown_timeout.duration();
@@ -116,9 +117,8 @@ struct Signals {
 
 impl Signals {
     fn new() -> Result<Self> {
-        let handler = |kind| {
-            signal(kind).map_err(|e| Error::new(&NO_RUNTIME, "a signal handler could not be set").caused_by(e))
-        };
+        let handler =
+            |kind| signal(kind).map_err(|e| Error::new(&NO_RUNTIME, "a signal handler could not be set").caused_by(e));
         Ok(Self { terminate: handler(SignalKind::terminate())?, interrupt: handler(SignalKind::interrupt())? })
     }
 

@@ -16,7 +16,8 @@ fn mask_urls(line: &str) -> String {
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + 3);
         out.push_str(before);
-        let authority_end = after.find(|c: char| matches!(c, '/' | '"' | '\'' | '?') || c.is_whitespace()).unwrap_or(after.len());
+        let authority_end =
+            after.find(|c: char| matches!(c, '/' | '"' | '\'' | '?') || c.is_whitespace()).unwrap_or(after.len());
         let (authority, tail) = after.split_at(authority_end);
         out.push_str(&mask_authority(authority));
         rest = tail;
@@ -58,7 +59,8 @@ mod tests {
 
     #[test]
     fn secrets_are_covered_in_place() {
-        let masked = mask_secrets("url: \"postgres://bob:hunter2@db:5432/x?sslmode=require\"\npassword: abc # x\nkey: [id]\n");
+        let masked =
+            mask_secrets("url: \"postgres://bob:hunter2@db:5432/x?sslmode=require\"\npassword: abc # x\nkey: [id]\n");
         assert_eq!(masked, "url: \"postgres://bob:*******@db:5432/x?sslmode=require\"\npassword: *** * *\nkey: [id]\n");
         assert_eq!(mask_secrets("token: ${env:T}\n"), "token: ${env:T}\n");
         assert_eq!(mask_secrets("u: postgres://a:p@ss@h/x\n"), "u: postgres://a:****@h/x\n");
