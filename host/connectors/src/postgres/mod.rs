@@ -1,14 +1,18 @@
 //! PostgreSQL: query source, change stream and sink.
 //!
 //! [`endpoint`] says what a connection URL means, [`dial`] opens and encrypts a link, [`connect`] makes sessions of it.
-//! [`error`] maps what servers say to our codes. [`types`] and [`decode`] turn the server's types and values into ours.
+//! [`error`] maps what servers say to our codes. [`types`], [`decode`] and [`encode`] turn the server's types and values
+//! into ours and back. [`query`] is the query source.
 
 pub mod connect;
 pub mod decode;
 mod der;
 pub mod dial;
+pub mod encode;
 pub mod endpoint;
 pub mod error;
+mod name;
+pub mod query;
 pub mod tls;
 pub mod types;
 mod url;

@@ -9,7 +9,7 @@
 //!
 //! Sources: the PostgreSQL manual, "System Catalogs: pg_type"; modifiers as the types' `typmodout` functions read them.
 
-use faucet_core::error::{Blame, Code, Error, Result, Retry};
+use faucet_core::error::Result;
 use faucet_core::model::{Field, Kind};
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -54,23 +54,6 @@ pub enum Wire {
     Uuid,
     /// A version byte, then the text.
     Jsonb,
-}
-
-/// The catalog could not be asked about a type.
-pub static CATALOG_FAILED: Code = Code {
-    id: "postgres.catalog_failed",
-    blame: Blame::Source,
-    retry: Retry::Backoff,
-    title: "the catalog could not be read",
-    help: "faucet asks pg_type about types that are not built in. The query failed, most often because the connection \
-           was lost; the cause below has the server's words.",
-};
-
-/// The codes raised by this module.
-pub static CODES: &[&Code] = &[&CATALOG_FAILED];
-
-fn catalog_failed(cause: tokio_postgres::Error) -> Error {
-    Error::new(&CATALOG_FAILED, "asking the catalog about the columns' types failed").caused_by(cause)
 }
 
 /// The modifier of a type that has none.
@@ -124,7 +107,7 @@ impl Types {
             return Ok(());
         }
         let (oids, modifiers): (Vec<u32>, Vec<i32>) = missing.into_iter().unzip();
-        let rows = client.query(LOOKUP, &[&oids, &modifiers]).await.map_err(catalog_failed)?;
+        let rows = client.query(LOOKUP, &[&oids, &modifiers]).await.map_err(|e| super::error::from_driver(&e))?;
         for row in rows {
             let found = Looked {
                 base: row.get(2),
