@@ -2,7 +2,8 @@
 //!
 //! [`endpoint`] says what a connection URL means, [`dial`] opens and encrypts a link, [`connect`] makes sessions of it.
 //! [`error`] maps what servers say to our codes. [`types`], [`decode`] and [`encode`] turn the server's types and values
-//! into ours and back. [`query`] is the query source.
+//! into ours and back. [`query`] is the query source,
+//! [`sink`] the sink.
 
 pub mod connect;
 pub mod decode;
@@ -13,6 +14,7 @@ pub mod endpoint;
 pub mod error;
 mod name;
 pub mod query;
+pub mod sink;
 pub mod tls;
 pub mod types;
 mod url;

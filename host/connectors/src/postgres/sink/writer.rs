@@ -1,0 +1,277 @@
+//! The sink itself: one session, one table, transactions.
+
+use async_trait::async_trait;
+use faucet_core::error::{Error, Result};
+use faucet_core::model::{Page, Schema};
+use faucet_core::ports::{Sink, WriteMode};
+use std::sync::Arc;
+
+use super::copy::Direct;
+use super::merge::Merge;
+use super::overwrite::Side;
+use super::plan::Plan;
+use super::target::Target;
+use super::token::Tokens;
+use super::{SinkConfig, UNUSABLE, create};
+use crate::postgres::error::{TABLE_MISSING, from_driver};
+use crate::postgres::name::qualified;
+use crate::postgres::{Endpoint, Session};
+use crate::sql;
+
+/// Statements are planned at each execution: a plan for an empty table is a bad one for a full table.
+const SETTINGS: &str = "SET plan_cache_mode = force_custom_plan";
+
+/// An open sink.
+#[derive(Debug)]
+pub struct PostgresSink {
+    /// `None` once closed.
+    session: Option<Session>,
+    config: SinkConfig,
+    target: Option<Target>,
+    prepared: Option<Prepared>,
+    tokens: Tokens,
+    side: Option<Side>,
+    in_transaction: bool,
+    /// Cleared while something runs, so that neither an error nor a dropped call leaves a sink that can commit (K1).
+    usable: bool,
+    stages: u32,
+}
+
+/// What is made once per schema of pages (K2).
+#[derive(Debug)]
+struct Prepared {
+    plan: Plan,
+    into: Into,
+}
+
+#[derive(Debug)]
+enum Into {
+    Direct(Direct),
+    Merge(Box<Merge>),
+}
+
+impl PostgresSink {
+    /// Connects and looks at the destination.
+    pub async fn open(config: SinkConfig, pipeline: &str) -> Result<Self> {
+        let endpoint = Endpoint::new(&config.connection_url, config.tls.as_ref())?;
+        let session = endpoint.connect(pipeline).await?;
+        session.batch_execute(SETTINGS).await.map_err(|e| from_driver(&e))?;
+        let target = find(&session, &config).await?;
+        if target.is_none() && !config.create_table {
+            return Err(missing(&config));
+        }
+        let schema = match (&target, &config.schema) {
+            (Some(target), _) => target.schema.clone(),
+            (None, Some(schema)) => schema.clone(),
+            (None, None) => current_schema(&session, &config).await?,
+        };
+        Ok(Self {
+            session: Some(session),
+            tokens: Tokens::new(&schema),
+            config,
+            target,
+            prepared: None,
+            side: None,
+            in_transaction: false,
+            usable: true,
+            stages: 0,
+        })
+    }
+
+    /// Claims the sink for one operation; only its success makes the sink usable again.
+    fn begin_use(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.usable) && self.session.is_some() {
+            return Ok(());
+        }
+        Err(Error::new(&UNUSABLE, "the sink failed or was interrupted before, and its transaction is gone"))
+    }
+
+    fn client(&self) -> &Session {
+        self.session.as_ref().expect("begin_use checks that the session is there")
+    }
+
+    async fn begin(&mut self) -> Result<()> {
+        if !std::mem::replace(&mut self.in_transaction, true) {
+            self.client().batch_execute("BEGIN").await.map_err(|e| from_driver(&e))?;
+        }
+        Ok(())
+    }
+
+    /// Makes sure that pages of `schema` can be written.
+    async fn prepare(&mut self, schema: &Arc<Schema>) -> Result<()> {
+        let known = |p: &Prepared| Arc::ptr_eq(&p.plan.of, schema) || p.plan.of == *schema;
+        if self.prepared.as_ref().is_some_and(known) {
+            return Ok(());
+        }
+        if let Some(Prepared { into: Into::Merge(old), .. }) = self.prepared.take() {
+            old.discard(self.client()).await?;
+        }
+        self.find_target(schema).await?;
+        let session = self.session.as_ref().expect("begin_use checks that the session is there");
+        let target = self.target.as_ref().expect("it was found or created above");
+        let plan = Plan::new(&self.config, target, schema)?;
+        let into = match self.config.write_mode {
+            WriteMode::Append => Into::Direct(Direct::new(target.sql())),
+            WriteMode::Overwrite => {
+                let side = match self.side.take() {
+                    Some(side) => side,
+                    None => Side::create(session, target).await?,
+                };
+                Into::Direct(Direct::new(self.side.insert(side).sql().to_owned()))
+            }
+            WriteMode::Upsert => {
+                self.stages += 1;
+                let merge = Merge::prepare(session, target, &plan, &self.config.key, self.stages).await?;
+                Into::Merge(Box::new(merge))
+            }
+        };
+        self.prepared = Some(Prepared { plan, into });
+        Ok(())
+    }
+
+    /// Reads the table again for a new schema of pages, because it may have been altered; creates it if it may.
+    async fn find_target(&mut self, schema: &Schema) -> Result<()> {
+        let mut target = find(self.client(), &self.config).await?;
+        if target.is_none() && self.config.create_table {
+            create::create(self.client(), &self.config, schema).await?;
+            target = find(self.client(), &self.config).await?;
+        }
+        self.target = Some(target.ok_or_else(|| missing(&self.config))?);
+        Ok(())
+    }
+
+    async fn write_page(&mut self, page: &Page) -> Result<()> {
+        self.begin().await?;
+        self.prepare(page.schema()).await?;
+        let batch = self.config.batch_size.unwrap_or(usize::MAX);
+        let session = self.session.as_ref().expect("begin_use checks that the session is there");
+        let prepared = self.prepared.as_mut().expect("it was prepared above");
+        match &mut prepared.into {
+            Into::Direct(direct) => direct.write(session, &prepared.plan, page, batch).await,
+            Into::Merge(merge) => {
+                let plan = &prepared.plan;
+                let ops = match &self.config.delete_marker {
+                    Some(marker) => sql::classify(page, marker, self.config.on_truncate.unwrap_or_default())?,
+                    None => None,
+                };
+                let key = sql::check_key(page, &self.config.key, ops.as_deref())?;
+                let folded = sql::fold(page, &key, plan.marker, ops.as_deref());
+                if folded.truncate {
+                    let target = self.target.as_ref().expect("it was prepared above");
+                    let truncate = format!("TRUNCATE {}", target.sql());
+                    session.batch_execute(&truncate).await.map_err(|e| from_driver(&e))?;
+                }
+                let skipped = merge.apply(session, plan, page, &folded, batch).await?;
+                count_skipped(skipped);
+                Ok(())
+            }
+        }
+    }
+
+    async fn commit_open(&mut self, token: Option<(&str, &str)>) -> Result<()> {
+        if let Some((scope, token)) = token {
+            self.begin().await?;
+            let session = self.session.as_ref().expect("begin_use checks that the session is there");
+            self.tokens.put(session, scope, token).await?;
+        }
+        if std::mem::take(&mut self.in_transaction) {
+            self.client().batch_execute("COMMIT").await.map_err(|e| from_driver(&e).context("committing"))?;
+        }
+        if let Some(Prepared { into: Into::Merge(merge), .. }) = &mut self.prepared {
+            merge.committed();
+        }
+        Ok(())
+    }
+
+    async fn swap(&mut self) -> Result<()> {
+        if self.config.write_mode != WriteMode::Overwrite {
+            return Ok(());
+        }
+        let session = self.session.as_ref().expect("begin_use checks that the session is there");
+        // Without a page the source had no rows, and so shall the destination.
+        let Some(target) = &self.target else { return Ok(()) };
+        let side = match self.side.take() {
+            Some(side) => side,
+            None => Side::create(session, target).await?,
+        };
+        self.prepared = None;
+        side.swap(session, target).await
+    }
+}
+
+async fn find(session: &Session, config: &SinkConfig) -> Result<Option<Target>> {
+    let target = Target::find(session, config.schema.as_deref(), &config.table_name, config.write_mode).await?;
+    if let (Some(target), WriteMode::Upsert) = (&target, config.write_mode) {
+        target.check_key(&config.key)?;
+    }
+    Ok(target)
+}
+
+async fn current_schema(session: &Session, config: &SinkConfig) -> Result<String> {
+    let row = session.query_one("SELECT pg_catalog.current_schema()::pg_catalog.text", &[]).await;
+    let schema: Option<String> = row.map_err(|e| from_driver(&e))?.get(0);
+    schema.ok_or_else(|| missing(config).hint("set `schema`: the role's search_path names no schema that exists"))
+}
+
+fn missing(config: &SinkConfig) -> Error {
+    let table = qualified(config.schema.as_deref(), &config.table_name);
+    Error::new(&TABLE_MISSING, format!("table {table} does not exist"))
+        .hint("create it, or set `create_table: true`; `schema` and `table_name` are two keys, and case matters")
+}
+
+fn count_skipped(skipped: u64) {
+    if skipped > 0 {
+        metrics::counter!("faucet_sink_partial_updates_skipped_total").increment(skipped);
+        tracing::debug!(skipped, "updates that left columns out found no row");
+    }
+}
+
+#[async_trait]
+impl Sink for PostgresSink {
+    async fn last_token(&mut self, scope: &str) -> Result<Option<String>> {
+        self.begin_use()?;
+        let token = self.tokens.last(self.client(), scope).await?;
+        self.usable = true;
+        Ok(token)
+    }
+
+    async fn write(&mut self, page: Page) -> Result<()> {
+        self.begin_use()?;
+        if !page.is_empty() {
+            self.write_page(&page).await?;
+        }
+        self.usable = true;
+        Ok(())
+    }
+
+    async fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()> {
+        self.begin_use()?;
+        self.commit_open(token).await?;
+        self.usable = true;
+        Ok(())
+    }
+
+    async fn finish(&mut self) -> Result<()> {
+        self.begin_use()?;
+        self.commit_open(None).await?;
+        self.swap().await?;
+        self.usable = true;
+        Ok(())
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        let Some(session) = self.session.take() else { return Ok(()) };
+        // A sink that failed has nothing to say to the server; the end of the session rolls back. What an overwrite left
+        // is dropped by the next one.
+        if self.usable {
+            if self.in_transaction {
+                session.batch_execute("ROLLBACK").await.map_err(|e| from_driver(&e))?;
+            }
+            if let Some(side) = self.side.take() {
+                side.discard(&session).await?;
+            }
+        }
+        session.close().await;
+        Ok(())
+    }
+}
