@@ -14,6 +14,7 @@ macro_rules! code {
             Code { id: $id, blame: Blame::$blame, retry: Retry::$retry, title: $title, help: $help };
     };
 }
+pub(super) use code;
 
 code!(
     URL_INVALID,

@@ -5,6 +5,7 @@
 //! into ours and back. [`query`] is the query source,
 //! [`sink`] the sink.
 
+pub mod cdc;
 pub mod connect;
 pub mod decode;
 mod der;

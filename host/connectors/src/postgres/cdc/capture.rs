@@ -1,0 +1,68 @@
+//! Says where the stream stands now, and which tables it covers.
+
+use async_trait::async_trait;
+use faucet_core::error::Result;
+use faucet_core::model::Position;
+use faucet_core::ports::{Bookmark, Capture, Discovered};
+
+use super::config::PostgresCdcConfig;
+use super::lsn::Place;
+use super::wire::Wire;
+use super::{open, preflight, slot};
+use crate::postgres::endpoint::Endpoint;
+
+/// The name shown to the server while a position is captured.
+const SHOWN: &str = "capture";
+
+/// Captures the position of a permanent slot, which it creates where needed.
+pub(super) struct SlotCapture {
+    pub(super) config: PostgresCdcConfig,
+}
+
+impl SlotCapture {
+    fn endpoint(&self) -> Result<Endpoint> {
+        Endpoint::new(&self.config.connection_url, self.config.tls.as_ref())
+    }
+}
+
+#[async_trait]
+impl Capture for SlotCapture {
+    async fn capture(&mut self) -> Result<Bookmark> {
+        let endpoint = self.endpoint()?;
+        let session = endpoint.connect(SHOWN).await?;
+        let server = preflight::server(&session).await?;
+        preflight::publication(&session, &self.config.publication_name).await?;
+        let mut wire = Wire::connect(&endpoint, SHOWN).await?;
+        let here = preflight::identify(&mut wire).await?;
+        let (_, confirmed) = open::ensure_slot(&self.config, &session, &mut wire, &server.database, true).await?;
+        wire.close().await;
+        session.close().await;
+        Ok(Place { lsn: confirmed, ..here }.to_bookmark())
+    }
+
+    fn position(&self, bookmark: &Bookmark) -> Result<Position> {
+        Ok(Place::from_bookmark(bookmark)?.position())
+    }
+
+    async fn discover(&mut self) -> Result<Vec<Discovered>> {
+        let session = self.endpoint()?.connect(SHOWN).await?;
+        preflight::publication(&session, &self.config.publication_name).await?;
+        let tables = preflight::tables(&session, &self.config.publication_name).await?;
+        session.close().await;
+        Ok(tables)
+    }
+}
+
+/// Drops the slot of `config`, so that the server stops keeping its log for it; whether there was one.
+///
+/// The name is matched exactly, and a slot in use stays.
+///
+/// # Errors
+/// `postgres.slot_active`, and failures to connect.
+pub async fn drop_slot(config: &PostgresCdcConfig) -> Result<bool> {
+    let endpoint = Endpoint::new(&config.connection_url, config.tls.as_ref())?;
+    let session = endpoint.connect(SHOWN).await?;
+    let dropped = slot::drop_slot(&session, &config.slot_name).await;
+    session.close().await;
+    dropped
+}

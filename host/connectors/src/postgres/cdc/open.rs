@@ -1,0 +1,151 @@
+//! Opens a stream: looks first, finds or makes the slot, then starts at the bookmark.
+
+use faucet_core::error::{Error, Result};
+use faucet_core::ports::SourceContext;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+use super::catalog::Catalog;
+use super::config::{PostgresCdcConfig, SlotType};
+use super::feedback::Feedback;
+use super::intake::Intake;
+use super::lsn::{Lsn, Place};
+use super::meter::Meter;
+use super::preflight::{self, Server};
+use super::slot::{self, Slot};
+use super::stream::{Pace, Stream};
+use super::wire::{Started, Wire, quote_name, quote_text};
+use crate::postgres::connect::Session;
+use crate::postgres::endpoint::Endpoint;
+use crate::postgres::error::CONFLICT;
+
+/// How long a slot that is in use is waited for: the server may still have to notice that the last session is gone.
+const SLOT_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Opens the stream of `config`.
+pub(super) async fn stream(config: PostgresCdcConfig, context: SourceContext) -> Result<Stream> {
+    let endpoint = Endpoint::new(&config.connection_url, config.tls.as_ref())?;
+    let bookmark = context.bookmark.as_ref().map(Place::from_bookmark).transpose()?;
+    let session = endpoint.connect(&context.pipeline).await?;
+    let server = preflight::server(&session).await?;
+    preflight::publication(&session, &config.publication_name).await?;
+    let mut wire = Wire::connect(&endpoint, &context.pipeline).await?;
+    let here = preflight::identify(&mut wire).await?;
+    let start = match config.slot_type {
+        SlotType::Permanent => permanent(&config, &session, &mut wire, &server, &here, bookmark).await?,
+        SlotType::Temporary => temporary(&config, &mut wire, bookmark).await?,
+    };
+    let start = Place { lsn: start, ..here };
+    let (inbox, out) = begin(wire, &config, &session, start.lsn).await?;
+    tracing::debug!(slot = config.slot_name, start = %start.lsn, "streaming changes");
+    let pace = pace(&config, &server);
+    let feedback = Feedback::start(out, start.lsn, pace.status_interval);
+    let catalog = Catalog::new(endpoint, context.pipeline.clone(), session);
+    let intake = Intake::new(start, config.batch_size.get() as usize);
+    Ok(Stream::new((inbox, feedback), catalog, intake, pace, Meter::new(&context.pipeline)))
+}
+
+/// The slot of that name, checked, or a new one; the position its log begins at.
+pub(super) async fn ensure_slot(
+    config: &PostgresCdcConfig,
+    session: &Session,
+    wire: &mut Wire,
+    database: &str,
+    may_create: bool,
+) -> Result<(Slot, Lsn)> {
+    if let Some(slot) = Slot::find(session, &config.slot_name).await? {
+        let confirmed = slot.check(database)?;
+        return Ok((slot, confirmed));
+    }
+    if !may_create || !config.create_slot_if_missing {
+        return Err(slot::missing(&config.slot_name, !may_create));
+    }
+    slot::create(wire, &config.slot_name, false).await?;
+    tracing::info!(slot = config.slot_name, "created the replication slot");
+    match Slot::find(session, &config.slot_name).await? {
+        Some(slot) => slot.check(database).map(|confirmed| (slot, confirmed)),
+        None => Err(slot::missing(&config.slot_name, false)),
+    }
+}
+
+/// Where a stream from a permanent slot starts: at the bookmark, or where the slot stands.
+async fn permanent(
+    config: &PostgresCdcConfig,
+    session: &Session,
+    wire: &mut Wire,
+    server: &Server,
+    here: &Place,
+    bookmark: Option<Place>,
+) -> Result<Lsn> {
+    let Some(bookmark) = bookmark else {
+        let (_, confirmed) = ensure_slot(config, session, wire, &server.database, true).await?;
+        return Ok(confirmed);
+    };
+    preflight::same_log(wire, here, &bookmark).await?;
+    let (slot, confirmed) = ensure_slot(config, session, wire, &server.database, false).await?;
+    slot.check_holds(confirmed, bookmark.lsn)?;
+    Ok(bookmark.lsn)
+}
+
+/// Where a stream from a temporary slot starts: now.
+async fn temporary(config: &PostgresCdcConfig, wire: &mut Wire, bookmark: Option<Place>) -> Result<Lsn> {
+    if let Some(bookmark) = bookmark {
+        tracing::warn!(
+            slot = config.slot_name,
+            bookmark = %bookmark.lsn,
+            "a temporary slot starts anew: changes committed since the bookmark are not delivered"
+        );
+    }
+    slot::create(wire, &config.slot_name, true).await
+}
+
+/// Starts the stream; waits a little for a slot that is still in use.
+async fn begin(mut wire: Wire, config: &PostgresCdcConfig, session: &Session, start: Lsn) -> Result<Started> {
+    // One list of identifiers inside one literal, so quoted twice.
+    let publication = quote_text(&quote_name(&config.publication_name));
+    let command = format!(
+        "START_REPLICATION SLOT {} LOGICAL {start} (proto_version '1', publication_names {publication}, messages 'true')",
+        quote_name(&config.slot_name)
+    );
+    let deadline = Instant::now() + SLOT_PATIENCE;
+    let mut pause = Duration::from_millis(50);
+    loop {
+        let (again, error) = match wire.start(&command).await {
+            Ok(started) => return Ok(started),
+            Err(refusal) => *refusal,
+        };
+        if error.code() != &CONFLICT {
+            return Err(error.context("starting the change stream"));
+        }
+        match again {
+            Some(again) if Instant::now() < deadline => wire = again,
+            Some(_) | None => return Err(active(session, &config.slot_name).await),
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(1));
+    }
+}
+
+async fn active(session: &Session, name: &str) -> Error {
+    match Slot::find(session, name).await {
+        Ok(slot) => Slot::active(name, slot.and_then(|s| s.active_pid())),
+        Err(error) => error,
+    }
+}
+
+fn pace(config: &PostgresCdcConfig, server: &Server) -> Pace {
+    let timeout = server.wal_sender_timeout;
+    let mut status_interval = config.status_update_interval.duration();
+    if !timeout.is_zero() {
+        status_interval = status_interval.min(timeout / 3);
+    }
+    Pace {
+        linger: config.linger.duration(),
+        idle_timeout: config.idle_timeout.duration(),
+        max_cycle: config.max_cycle_duration.duration(),
+        max_messages: config.max_messages.map_or(u64::MAX, |n| n.get()),
+        status_interval,
+        // The server speaks at least every half of its own timeout.
+        silence: if timeout.is_zero() { Duration::from_secs(300) } else { (timeout * 2).max(Duration::from_secs(60)) },
+    }
+}

@@ -1,0 +1,4 @@
+//! Connectors against the real servers they are for.
+#![allow(clippy::unwrap_used)]
+
+mod postgres_cdc;
