@@ -80,7 +80,7 @@ fn build_from_debian() -> Result<()> {
     let source = debian_source()?;
     let build = tempfile::Builder::new().prefix("faucet-wasm-std-").tempdir_in("/var/tmp")?;
     compile_std(&source, build.path())?;
-    assemble(&build.path().join(TARGET).join("dist/deps"))
+    assemble(&build.path().join(TARGET).join("release/deps"))
 }
 
 /// Debian's library source, only if it is the one of Debian's compiler: any other can't be built by it.
@@ -101,12 +101,14 @@ fn rustc_fact(rustc: &Path, name: &str) -> Result<String> {
 }
 
 fn compile_std(source: &Path, folder: &Path) -> Result<()> {
-    let mut command = process::cargo(&["build", "--quiet", "--locked", "--package", "sysroot", "--profile", "dist"]);
+    let mut command = process::cargo(&["build", "--quiet", "--locked", "--package", "sysroot", "--release"]);
     command.args(["--no-default-features", "--features", "panic-unwind,backtrace", "--target", TARGET]);
     command.arg("--manifest-path").arg(source.join("Cargo.toml")).arg("--target-dir").arg(folder);
     // The library is built with unstable features by a stable compiler, as the Rust project builds it.
     command.env("RUSTC", DEBIAN_RUSTC).env("RUSTC_BOOTSTRAP", "1").env("RUSTC_WRAPPER", "");
-    command.env("RUSTFLAGS", "-Zforce-unstable-if-unmarked -Cembed-bitcode=yes").env("CARGO_PROFILE_DIST_DEBUG", "0");
+    command
+        .env("RUSTFLAGS", "-Zforce-unstable-if-unmarked -Cembed-bitcode=yes")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "0");
     command.env_remove("CARGO_BUILD_TARGET").env_remove("CARGO_ENCODED_RUSTFLAGS").current_dir("/");
     process::output(&mut command).map(|_| ())
 }

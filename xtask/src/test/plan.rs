@@ -66,14 +66,19 @@ fn of_group(group: Group, guests: Option<&str>, targets: &[String]) -> Vec<Step>
     }
 }
 
+const FORMAT: [&str; 3] = ["fmt", "--all", "--check"];
+const PLAIN: [&str; 3] = ["--", "--color", "never"];
+
 fn lint(guests: Option<&str>) -> Vec<Step> {
     let deny = ["--", "--deny", "warnings"];
     let clippy = |more: &[&'static str]| -> Vec<&'static str> {
         [&["clippy", "--quiet", "--workspace", "--all-targets"], more, &deny].concat()
     };
-    let mut steps = vec![Step::new("format", 2, &["fmt", "--all", "--check"]), Step::new("clippy", 30, &clippy(&[]))];
+    let mut steps =
+        vec![Step::new("format", 2, &[&FORMAT[..], &PLAIN].concat()), Step::new("clippy", 30, &clippy(&[]))];
     if let Some(manifest) = guests {
-        steps.push(Step::new("format-guests", 2, &["fmt", "--all", "--check", "--manifest-path", manifest]));
+        let format = [&FORMAT[..], &["--manifest-path", manifest], &PLAIN].concat();
+        steps.push(Step::new("format-guests", 2, &format));
         let at = ["clippy", "--quiet", "--all-targets", "--manifest-path", manifest];
         steps.push(Step::new("clippy-guests", 10, &[&at[..], &deny].concat()));
     }
