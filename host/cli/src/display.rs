@@ -124,7 +124,7 @@ fn problem(located: &Located, file: &str, text: &str) -> String {
         diagnostic = diagnostic.with_help(hint.clone());
     }
     if let Some(position) = position {
-        let (offset, length) = snippet::span(text, position.line as usize, position.column as usize);
+        let (offset, length) = snippet::span(text, position.line, position.column);
         diagnostic = diagnostic.with_label(LabeledSpan::new(Some("here".to_owned()), offset, length));
     }
     render(&diagnostic, Some((file, text)))

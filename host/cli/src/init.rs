@@ -156,12 +156,12 @@ mod tests {
     struct Urls;
 
     impl Surroundings for Urls {
-        fn variable(&self, _name: &str) -> Option<String> {
-            Some("postgres://faucet@localhost/shop".to_owned())
+        fn variable(&self, _name: &str) -> Result<Option<String>, String> {
+            Ok(Some("postgres://faucet@localhost/shop".to_owned()))
         }
 
-        fn file(&self, path: &str) -> std::io::Result<String> {
-            Err(std::io::Error::other(path.to_owned()))
+        fn file(&self, _path: &std::path::Path) -> Result<String, String> {
+            Err("there are no files".to_owned())
         }
     }
 

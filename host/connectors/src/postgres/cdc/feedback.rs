@@ -140,7 +140,7 @@ mod tests {
     async fn next(server: &mut tokio::io::DuplexStream) -> (u64, u64, u8) {
         let mut bytes = [0; 39];
         server.read_exact(&mut bytes).await.unwrap();
-        assert_eq!((bytes[0], bytes[5], &bytes[14..22] == &bytes[22..30]), (b'd', b'r', true));
+        assert_eq!((bytes[0], bytes[5], bytes[14..22] == bytes[22..30]), (b'd', b'r', true));
         let number = |at: usize| u64::from_be_bytes(bytes[at..at + 8].try_into().unwrap());
         (number(6), number(14), bytes[38])
     }

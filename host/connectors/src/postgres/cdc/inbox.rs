@@ -117,7 +117,7 @@ mod tests {
     #[tokio::test]
     async fn a_lying_length_is_refused_before_memory_is_taken() {
         for length in [0_u32, 3, 0x4000_0001, u32::MAX] {
-            let bytes = [&[b'd'], length.to_be_bytes().as_slice()].concat();
+            let bytes = [b"d", length.to_be_bytes().as_slice()].concat();
             let mut inbox = Inbox::new(bytes.as_slice());
             inbox.fill().await.unwrap();
             assert_eq!(inbox.ready().unwrap_err().kind(), io::ErrorKind::InvalidData);

@@ -92,7 +92,11 @@ impl Wire {
 
     /// Says goodbye. A failure to do so is no failure.
     pub(super) async fn close(mut self) {
-        let _ = self.send(|out| Ok(frontend::terminate(out))).await;
+        let terminate = |out: &mut BytesMut| {
+            frontend::terminate(out);
+            Ok(())
+        };
+        let _ = self.send(terminate).await;
         let _ = self.out.shutdown().await;
     }
 

@@ -271,7 +271,7 @@ impl Sql<'_> {
 
     fn update(&self) -> String {
         let (target, stage, same) = (self.target.sql(), &self.stage, self.same_key("t", "s"));
-        let mut sets: Vec<_> = self.set().map(|set| merged(set)).collect();
+        let mut sets: Vec<_> = self.set().map(merged).collect();
         if sets.is_empty() {
             // Nothing can be absent then, but the statement has to be one.
             sets = self.key.iter().map(|k| format!("{0} = t.{0}", quoted(k))).collect();
