@@ -112,6 +112,6 @@ fn changes_of_a_second_table_are_refused_not_mixed_in() {
     let running = m.faucet.spawn("mirror");
     m.settles();
     m.client().execute("UPDATE orders SET qty = 1 WHERE id = 1; INSERT INTO other SELECT * FROM orders WHERE id = 2");
-    let finished = running.wait_timeout(PATIENCE).expect_code(1);
+    let finished = running.wait_timeout(PATIENCE).expect_code(2);
     assert!(finished.stderr.contains("mirror.second_table"), "{}", finished.stderr);
 }

@@ -133,7 +133,7 @@ fn problem(located: &Located, file: &str, text: &str) -> String {
 fn render(diagnostic: &MietteDiagnostic, source: Option<(&str, &str)>) -> String {
     let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-    let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_context_lines(0).with_links(false);
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(110).with_context_lines(1).with_links(false);
     let mut out = String::new();
     let rendered = match source {
         Some((file, text)) => {
