@@ -17,13 +17,18 @@ const CRATES: &[CrateRule] = &[
     CrateRule { name: "faucet-wasm", may_use: &["faucet-core"], because: "components implement the same ports" },
     CrateRule {
         name: "faucet-cli",
-        may_use: &["faucet-core", "faucet-connectors", "faucet-wasm"],
-        because: "the binary wires everything",
+        may_use: &["faucet-core", "faucet-connectors", "faucet-wasm", "faucet-guest-build"],
+        because: "the binary wires everything, and carries components that its build script builds",
     },
+    CrateRule { name: "faucet-guest-build", may_use: &[], because: "it runs Cargo and needs nothing else" },
     CrateRule { name: "faucet-sdk", may_use: &["faucet-sdk-macro"], because: "a guest must not pull in the host" },
     CrateRule { name: "faucet-sdk-macro", may_use: &[], because: "it only writes code" },
     CrateRule { name: "faucet-tests", may_use: &[], because: "xtask builds the harness, and must start quickly" },
-    CrateRule { name: "xtask", may_use: &["faucet-tests"], because: "tasks start servers with the harness" },
+    CrateRule {
+        name: "xtask",
+        may_use: &["faucet-tests", "faucet-guest-build"],
+        because: "tasks start servers and build guests",
+    },
 ];
 
 /// A third-party crate (or a family of them, with `*`), the only crates of ours that may declare it, and why.

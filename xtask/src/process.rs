@@ -4,14 +4,31 @@ use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use crate::failure::{Failure, Result};
 use crate::workspace;
+
+static GUEST_COMPILER: OnceLock<PathBuf> = OnceLock::new();
+
+/// Has every later cargo build components with this compiler.
+pub fn build_guests_with(compiler: PathBuf) {
+    // For this process, which runs such builds too. The first one stays: there is one fallback.
+    let _ = GUEST_COMPILER.set(compiler);
+}
+
+/// The compiler components are built with, if not the active one.
+pub fn guest_compiler() -> Option<&'static Path> {
+    GUEST_COMPILER.get().map(PathBuf::as_path)
+}
 
 /// The cargo that runs us, in the root of the checkout, with our target folder.
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.args(arguments).current_dir(workspace::root()).env("CARGO_TARGET_DIR", workspace::target());
+    if let Some(compiler) = GUEST_COMPILER.get() {
+        command.env(faucet_guest_build::COMPILER, compiler);
+    }
     // Set for us by `cargo run`; they would describe xtask to whatever is built next.
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|n| n.starts_with("CARGO_PKG_") || n.starts_with("CARGO_MANIFEST_")) {

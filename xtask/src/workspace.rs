@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::failure::{Failure, Result};
-use crate::process;
+use crate::{process, setup};
 
 /// The root of the checkout.
 pub fn root() -> &'static Path {
@@ -42,6 +42,8 @@ pub fn test_targets() -> Result<Vec<String>> {
 /// Always the whole workspace: building one package alone picks other features for shared dependencies, and so
 /// compiles them once more.
 pub fn build_faucet(arguments: &[&str]) -> Result<PathBuf> {
+    // The binary carries components.
+    setup::wasm::ensure()?;
     let mut command = process::cargo(&["build", "--quiet", "--workspace", "--message-format=json-render-diagnostics"]);
     command.args(arguments).stderr(std::process::Stdio::inherit());
     let text = process::output(&mut command)?;

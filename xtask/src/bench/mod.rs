@@ -16,8 +16,8 @@ use clap::Args;
 
 use self::report::Outcome;
 use self::server::Server;
-use crate::failure::{Failure, Result};
-use crate::{guests, setup, workspace};
+use crate::failure::Result;
+use crate::{setup, workspace};
 
 /// What to measure, and how often.
 #[derive(Args, Debug)]
@@ -42,7 +42,6 @@ const IDS: [&str; 9] = ["append", "append_mask", "upsert", "jsonl", "wasm_noop",
 /// What all workloads share.
 struct Bench {
     faucet: PathBuf,
-    mask: PathBuf,
     server: Server,
     /// Outputs of faucet and of baselines.
     folder: PathBuf,
@@ -83,11 +82,9 @@ impl Bench {
                 workspace::build_faucet(&["--release", "--bin", "faucet"])?
             }
         };
-        let mask = guests::build()?.into_iter().find(|p| p.ends_with("mask.wasm"));
-        let mask = mask.ok_or_else(|| Failure::new("guests/ built no mask.wasm"))?;
         let folder = workspace::scratch("bench")?;
         println!("starting a private PostgreSQL (fsync on) and making 1,000,000 orders");
-        Ok(Self { faucet, mask, server: Server::start()?, folder, runs: arguments.runs })
+        Ok(Self { faucet, server: Server::start()?, folder, runs: arguments.runs })
     }
 
     fn measure(&mut self, id: &str) -> Result<Outcome> {

@@ -33,7 +33,7 @@ pub fn append(bench: &mut Bench) -> Result<Outcome> {
 /// The same through the mask component, next to the same without it.
 pub fn append_mask(bench: &mut Bench) -> Result<Outcome> {
     let transforms =
-        "  transforms:\n    - { type: mask_pii, config: { columns: { note: { method: partial, keep_last: 4 } } } }\n";
+        "  transforms:\n    - { type: mask, config: { columns: { note: { method: partial, keep_last: 4 } } } }\n";
     let masked = "CASE WHEN length(note) > 4 THEN repeat('*', length(note) - 4) || right(note, 4) \
                   ELSE repeat('*', length(note)) END";
     alternate(bench, "append_mask", "append", Compare::Process, |bench, ours| {
@@ -115,9 +115,8 @@ fn sink(mode: &str) -> String {
 /// Runs `faucet run` on a pipeline that reads `orders`.
 fn pipeline(bench: &Bench, name: &str, transforms: &str, sink: &str) -> Result<Sample> {
     let config = format!(
-        "version: 1\nname: bench_{name}\nplugins:\n  mask_pii: {{ path: {} }}\npipeline:\n  source: {{ type: postgres, \
-         config: {{ connection_url: \"${{env:BENCH_URL}}\", query: \"SELECT * FROM orders\" }} }}\n{transforms}  sink: {sink}\n",
-        bench.mask.display()
+        "version: 1\nname: bench_{name}\npipeline:\n  source: {{ type: postgres, \
+         config: {{ connection_url: \"${{env:BENCH_URL}}\", query: \"SELECT * FROM orders\" }} }}\n{transforms}  sink: {sink}\n"
     );
     let mut command = faucet(bench, "run", name, &config)?;
     measure::process(&mut command, &bench.server).map_err(|e| with_log(bench, name, &e))

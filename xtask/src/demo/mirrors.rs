@@ -24,15 +24,14 @@ pub struct Mirror {
 impl Mirror {
     /// Orders, as they are.
     pub fn orders(folder: &Path, url: &str) -> Self {
-        Self::new("orders", folder, &configuration("orders", url, "", ""))
+        Self::new("orders", folder, &configuration("orders", url, ""))
     }
 
-    /// Customers, with their addresses masked by a component.
-    pub fn customers(folder: &Path, url: &str, component: &Path) -> Self {
-        let plugin = format!("plugins:\n  mask_pii:\n    path: {}\n", component.display());
-        let transform = "    - type: mask_pii\n      config: { columns: { email: { method: partial, keep_first: 1, \
-                         keep_domain: true } } }\n";
-        Self::new("customers", folder, &configuration("customers", url, &plugin, transform))
+    /// Customers, with their addresses masked by a component that the binary carries.
+    pub fn customers(folder: &Path, url: &str) -> Self {
+        let mask = "    - type: mask\n      config: { columns: { email: { method: partial, keep_first: 1, \
+                    keep_domain: true } } }\n";
+        Self::new("customers", folder, &configuration("customers", url, mask))
     }
 
     fn new(table: &'static str, folder: &Path, text: &str) -> Self {
@@ -111,11 +110,12 @@ impl Drop for Mirror {
     }
 }
 
-fn configuration(table: &str, url: &str, plugins: &str, transforms: &str) -> String {
+fn configuration(table: &str, url: &str, transforms: &str) -> String {
     format!(
         r#"version: 1
 name: shop_{table}
-{plugins}pipeline:
+
+pipeline:
   source:
     type: postgres-cdc
     config:

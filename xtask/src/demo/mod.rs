@@ -18,7 +18,7 @@ use faucet_tests::{Client, Postgres, PostgresOptions};
 use self::mirrors::Mirror;
 use self::screen::Screen;
 use crate::failure::{Failure, Result};
-use crate::{guests, setup, workspace};
+use crate::{setup, workspace};
 
 /// How long, and where.
 #[derive(Args, Debug)]
@@ -35,14 +35,14 @@ const SETTLE: Duration = Duration::from_secs(30);
 pub fn run(arguments: &Arguments) -> Result<()> {
     let start = Instant::now();
     let screen = Screen::new();
-    let (faucet, component) = build(&screen)?;
+    let faucet = build(&screen)?;
 
     let server = screen.step("starting a private PostgreSQL", Postgres::try_start(&PostgresOptions::default()))?;
     let url = server.url("postgres");
     let client = screen.step("filling the shop", shop::create(&url))?;
 
     let folder = clean_folder()?;
-    let mut mirrors = [Mirror::orders(&folder, &url), Mirror::customers(&folder, &url, &component)];
+    let mut mirrors = [Mirror::orders(&folder, &url), Mirror::customers(&folder, &url)];
     for mirror in &mut mirrors {
         mirror.start(&faucet)?;
     }
@@ -54,13 +54,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     report(&screen, result, &folder, start)
 }
 
-/// The binary and the mask component.
-fn build(screen: &Screen) -> Result<(PathBuf, PathBuf)> {
+/// The binary, which carries the mask component.
+fn build(screen: &Screen) -> Result<PathBuf> {
     setup::postgres::ensure()?;
     screen.say("building faucet and its components (the first time takes a few minutes)");
-    let faucet = workspace::build_faucet(&["--bin", "faucet"])?;
-    let component = guests::build()?.into_iter().find(|p| p.ends_with("mask.wasm"));
-    Ok((faucet, component.ok_or_else(|| Failure::new("guests/ built no mask.wasm"))?))
+    workspace::build_faucet(&["--bin", "faucet"])
 }
 
 /// `TARGET/xtask/demo`, without what an earlier demo left.

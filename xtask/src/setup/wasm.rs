@@ -9,26 +9,42 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use faucet_guest_build::TARGET;
 
 use super::apt;
 use crate::failure::{Failure, Result};
 use crate::{process, workspace};
 
-/// The target guests are built for.
-pub const TARGET: &str = "wasm32-wasip2";
-
 const DEBIAN_RUSTC: &str = "/usr/bin/rustc";
 const DEBIAN_PACKAGES: [&str; 3] = ["rustc-web", "rust-web-src", "wasi-libc"];
 
-/// The compiler to put in `RUSTC` for guest builds.
-pub fn rustc() -> Result<PathBuf> {
+/// Makes sure that components can be built, from here on by every cargo that this process runs.
+pub fn ensure() -> Result<()> {
+    static DONE: OnceLock<()> = OnceLock::new();
+    if DONE.get().is_some() {
+        return Ok(());
+    }
+    if let Some(compiler) = fallback()? {
+        process::build_guests_with(compiler);
+    }
+    let _ = DONE.set(());
+    Ok(())
+}
+
+/// The compiler to build components with if the active one can't.
+fn fallback() -> Result<Option<PathBuf>> {
     let active = process::which("rustc").ok_or_else(|| Failure::Environment("no rustc in PATH".to_owned()))?;
     let built = sysroot()?.join("bin/rustc");
-    if let Some(rustc) = [&active, &built].into_iter().find(|r| can_link(r)) {
-        return Ok(rustc.clone());
+    if can_link(&active) {
+        return Ok(None);
+    }
+    if can_link(&built) {
+        return Ok(Some(built));
     }
     if process::which("rustup").is_some() && rustup_add() && can_link(&active) {
-        return Ok(active);
+        return Ok(None);
     }
     if !apt::is_usable() {
         let message = format!("no standard library for {TARGET}: run `rustup target add {TARGET}`");
@@ -36,7 +52,7 @@ pub fn rustc() -> Result<PathBuf> {
     }
     build_from_debian()?;
     if can_link(&built) {
-        return Ok(built);
+        return Ok(Some(built));
     }
     Err(Failure::Environment(format!("the standard library built for {TARGET} can't link a component")))
 }
