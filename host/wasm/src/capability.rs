@@ -41,6 +41,14 @@ impl Surroundings {
     }
 }
 
+impl Surroundings {
+    /// A new call: logs are counted and refusals remembered afresh.
+    pub(crate) fn next_call(&mut self) {
+        self.log.next_call();
+        self.meter.next_call();
+    }
+}
+
 impl WasiView for Surroundings {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView { ctx: &mut self.wasi, table: &mut self.table }

@@ -52,7 +52,7 @@ impl Runtime {
     ) -> R {
         store.set_epoch_deadline(Ticker::epochs(limits.deadline()));
         store.set_hostcall_fuel(limits.output_bytes(input));
-        store.data_mut().log.next_call();
+        store.data_mut().next_call();
         let _running = self.ticker.running();
         apart(|| call(store))
     }

@@ -258,26 +258,27 @@ pub(crate) fn judge(error: &wasmtime::Error, refused: Option<Refused>, limits: &
     if root.contains(ALLOWANCE_SPENT) {
         return too_large(limits);
     }
-    match (error.downcast_ref::<Trap>(), refused) {
+    let trap = error.downcast_ref::<Trap>();
+    match (trap, refused) {
         (Some(Trap::Interrupt), _) => {
             Verdict::new(&DEADLINE, format!("did not finish within {} ms", limits.deadline_ms))
                 .hint("raise limits.deadline_ms, or lower batch_size".to_owned())
         }
-        (Some(_), Some(Refused::Memory(bytes))) => {
+        (_, Some(Refused::Memory(bytes))) => {
             Verdict::new(&OUT_OF_MEMORY, format!("wanted more memory than its {} MiB", bytes >> 20))
                 .hint("raise limits.memory_mb, or lower batch_size".to_owned())
         }
-        (Some(_), Some(Refused::Table(entries))) => {
+        (_, Some(Refused::Table(entries))) => {
             Verdict::new(&OUT_OF_MEMORY, format!("wanted more than {entries} table entries"))
         }
         (Some(trap), None) => Verdict::new(&TRAP, format!("crashed ({})", reason(*trap))),
-        (None, _) if error.downcast_ref::<wasmtime_wasi::I32Exit>().is_some() => {
+        (None, None) if error.downcast_ref::<wasmtime_wasi::I32Exit>().is_some() => {
             Verdict::new(&TRAP, "ended its own process")
         }
-        (None, _) if error.downcast_ref::<wasmtime_wasi::ResourceTableError>().is_some() => {
+        (None, None) if error.downcast_ref::<wasmtime_wasi::ResourceTableError>().is_some() => {
             Verdict::new(&TRAP, "asked for more handles than it may have")
         }
-        (None, _) => Verdict::new(&BAD_OUTPUT, format!("handed over what can't be read ({})", cut(&root))),
+        (None, None) => Verdict::new(&BAD_OUTPUT, format!("handed over what can't be read ({})", cut(&root))),
     }
 }
 

@@ -55,7 +55,7 @@ pub(crate) struct Meter {
     memory: usize,
     memory_left: usize,
     table_left: usize,
-    /// Whether memory or table entries were refused: what a trap that follows is about.
+    /// What was refused in this call: what a trap that follows is about.
     refused: Option<Refused>,
 }
 
@@ -74,8 +74,14 @@ impl Meter {
         Self { memory, memory_left: memory, table_left: TABLE_ENTRIES, refused: None }
     }
 
+    /// What was refused since the last [`Meter::next_call`].
     pub(crate) fn refused(&self) -> Option<Refused> {
         self.refused
+    }
+
+    /// A new call: what was refused in earlier ones explains nothing about it.
+    pub(crate) fn next_call(&mut self) {
+        self.refused = None;
     }
 }
 

@@ -1,0 +1,34 @@
+//! The components under test, built once.
+
+use faucet_core::ports::Transform;
+use faucet_guest_build::Workspace;
+use faucet_wasm::{Host, HostOptions, Limits, Origin, Plugin, PluginSpec};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Builds a workspace of components and loads one of them.
+pub fn plugin(workspace: &str, name: &str) -> Plugin {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    static HOST: OnceLock<Host> = OnceLock::new();
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().to_owned();
+    let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let built = Workspace { folder: root().join(workspace), target }.build();
+    drop(turn);
+    let path = built.unwrap_or_else(|error| panic!("{error}")).join(format!("{name}.wasm"));
+    let origin = Origin::File(path);
+    let spec = PluginSpec { name: name.to_owned(), origin, sha256: None, limits: Limits::default() };
+    HOST.get_or_init(|| Host::new(HostOptions::default()).unwrap()).load(&spec).unwrap()
+}
+
+/// Applies a transform on a runtime of its own.
+pub fn apply(
+    transform: &mut Box<dyn Transform>,
+    page: faucet_core::model::Page,
+) -> faucet_core::error::Result<faucet_core::ports::Output> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    runtime.block_on(transform.apply(page))
+}
