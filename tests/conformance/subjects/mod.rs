@@ -1,0 +1,5 @@
+//! What is checked: each implementation of the ports, as a destination or an origin.
+
+mod files;
+mod memory;
+mod sqlite;
