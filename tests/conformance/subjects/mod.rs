@@ -2,4 +2,5 @@
 
 mod files;
 mod memory;
+mod postgres;
 mod sqlite;
