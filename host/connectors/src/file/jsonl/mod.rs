@@ -48,7 +48,7 @@ impl SourceConnector for JsonlSource {
     }
 
     async fn open(config: JsonlSourceConfig, _: SourceContext) -> Result<Box<dyn Source>> {
-        let open = move || Ok((Reader::open(&config)?, None));
+        let open = move || Ok((Reader::open(config)?, None));
         Ok(Box::new(PageReader::start("jsonl source", open, Reader::read).await?))
     }
 

@@ -25,10 +25,15 @@ use crate::pages::DeclaredColumns;
 /// The columns so far.
 pub(super) struct Shape {
     table: TableId,
+    /// What the configuration sets.
+    declared: DeclaredColumns,
+    /// In the order in which members came; those that are declared and did not come are last.
     columns: Vec<ColumnShape>,
     places: HashMap<String, usize>,
     /// Made from the columns; remade when they change.
     schema: Arc<Schema>,
+    /// Whether the schema has been made from a first page.
+    is_settled: bool,
 }
 
 struct ColumnShape {
@@ -90,20 +95,20 @@ impl Seen {
 }
 
 impl Shape {
-    /// The columns that are declared.
-    pub(super) fn new(table: TableId, declared: &DeclaredColumns) -> Self {
+    /// No columns yet.
+    pub(super) fn new(table: TableId, declared: DeclaredColumns) -> Self {
         let schema = Arc::new(Schema::new(table.clone(), Vec::new()));
-        let mut shape = Self { table, columns: Vec::new(), places: HashMap::new(), schema };
-        for (name, &kind) in declared {
-            shape.column(name).declared = Some(kind.into());
-        }
-        shape.settle();
-        shape
+        Self { table, declared, columns: Vec::new(), places: HashMap::new(), schema, is_settled: false }
     }
 
     /// The schema of the columns so far.
     pub(super) fn schema(&self) -> &Arc<Schema> {
         &self.schema
+    }
+
+    /// Whether the schema is that of the pages so far: before the first one there is none.
+    pub(super) fn is_settled(&self) -> bool {
+        self.is_settled
     }
 
     /// The column of a member; `guess` is where it likely stands, which spares the look-up.
@@ -127,6 +132,9 @@ impl Shape {
 
     /// Makes the schema anew after values were learned.
     pub(super) fn settle(&mut self) {
+        self.is_settled = true;
+        let declared: Vec<String> = self.declared.keys().cloned().collect();
+        declared.iter().for_each(|name| drop(self.column(name)));
         let field = |c: &ColumnShape| Field::new(c.name.as_str(), c.declared.unwrap_or_else(|| c.seen.kind()));
         let fields: Vec<Field> = self.columns.iter().map(field).collect();
         if fields != self.schema.fields {
@@ -136,7 +144,8 @@ impl Shape {
 
     fn column(&mut self, name: &str) -> &mut ColumnShape {
         let place = self.places.get(name).copied().unwrap_or_else(|| {
-            self.columns.push(ColumnShape { name: name.to_owned(), declared: None, seen: Seen::default() });
+            let declared = self.declared.get(name).map(|&kind| kind.into());
+            self.columns.push(ColumnShape { name: name.to_owned(), declared, seen: Seen::default() });
             self.places.insert(name.to_owned(), self.columns.len() - 1);
             self.columns.len() - 1
         });

@@ -51,10 +51,10 @@ enum Built {
 
 impl Reader {
     /// Opens the file.
-    pub(super) fn open(config: &JsonlSourceConfig) -> Result<Self> {
+    pub(super) fn open(config: JsonlSourceConfig) -> Result<Self> {
         Ok(Self {
             input: Input::open(&config.path)?,
-            shape: Shape::new(table_of(&config.path), &config.columns),
+            shape: Shape::new(table_of(&config.path), config.columns),
             limits: PageLimits::of(config.batch_size),
             lines: Lines::default(),
             next_line: 1,
@@ -110,7 +110,9 @@ impl Reader {
     }
 
     fn page(&mut self) -> Result<Page> {
-        if let Built::Page(page) = self.build()? {
+        if self.shape.is_settled()
+            && let Built::Page(page) = self.build()?
+        {
             return Ok(page);
         }
         for (line, number) in self.lines.iter() {

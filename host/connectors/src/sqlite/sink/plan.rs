@@ -137,6 +137,10 @@ impl Plan {
 fn missing(config: &SqliteSinkConfig, schema: &Schema, place: usize) -> Error {
     let (table, field) = (&config.table_name, &schema.fields[place]);
     let what = format!("the table \"{table}\" has no column \"{}\", which rows of {} have", field.name, schema.table);
+    if &*field.name == "__op" {
+        let marker = "`__op` says what a row does: add delete_marker: { field: __op, values: [d] }";
+        return Error::new(&COLUMN_MISSING, what).hint(marker);
+    }
     let statement = format!("ALTER TABLE {} ADD COLUMN {} {}", quoted(table), quoted(&field.name), column_type(field));
     Error::new(&COLUMN_MISSING, what).hint(format!("run: {statement}; or drop the column in a transform"))
 }

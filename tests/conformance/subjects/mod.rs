@@ -1,0 +1,6 @@
+//! What is checked: each implementation of the ports, as a destination or an origin.
+
+mod files;
+mod memory;
+mod postgres;
+mod sqlite;
