@@ -23,7 +23,7 @@ pub trait Origin: Sized + Send + Sync {
 /// The test of every promise, for one origin.
 macro_rules! source_suite {
     ($origin:ty) => {
-        source_suite!($origin;
+        $crate::origins::source_suite!($origin;
             all_rows_come_once_and_in_order, nothing_is_lost_by_a_dropped_call, it_can_be_left_at_any_time,
             it_goes_on_exactly_after_a_bookmark, confirming_again_is_fine, pages_are_as_they_were_announced);
     };

@@ -6,6 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use faucet_core::ports::{Sink, SinkCapabilities, WriteMode};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 
 use crate::rows::{Act, Row, acts, broken, every_kind, page, without_key};
 
@@ -28,7 +30,7 @@ pub trait Destination: Sized + Send + Sync {
 /// The test of every promise, for one destination.
 macro_rules! sink_suite {
     ($destination:ty) => {
-        sink_suite!($destination;
+        $crate::sinks::sink_suite!($destination;
             committed_rows_stay, uncommitted_rows_go, nothing_is_seen_before_its_commit, a_failed_page_leaves_nothing,
             a_dropped_write_leaves_nothing, a_transaction_may_be_many_pages, an_empty_commit_does_nothing,
             closing_twice_is_fine, tokens_go_with_their_rows, tokens_are_refused_where_they_cant_be_kept,
@@ -315,7 +317,7 @@ pub async fn upserts_converge<D: Destination>() {
     if D::new(WriteMode::Upsert).await.is_none() {
         return;
     }
-    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let mut runner = TestRunner::deterministic();
     for _ in 0..24 {
         let steps = steps().new_tree(&mut runner).expect("the strategy has no filter").current();
         let destination = D::new(WriteMode::Upsert).await.expect("it has the mode");

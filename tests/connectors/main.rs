@@ -1,4 +1,5 @@
 //! Connectors against the real servers they are for.
 #![allow(clippy::unwrap_used)]
 
+mod postgres;
 mod postgres_cdc;

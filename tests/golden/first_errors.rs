@@ -81,7 +81,7 @@ fn what_is_wrong_in_the_file() {
     insta::assert_snapshot!("no_such_type", broken(&m, "type: postgres-cdc", "type: postgres_cdc"));
     insta::assert_snapshot!(
         "memory_state",
-        broken(&m, "{ type: file, config: { path: ./state } }", "{ type: memory }", 2)
+        broken(&m, "{ type: file, config: { path: ./state } }", "{ type: memory }")
     );
     insta::assert_snapshot!("no_variable", broken(&m, "name: m", "name: ${env:NO_SUCH_VARIABLE}"));
 }

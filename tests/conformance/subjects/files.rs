@@ -15,13 +15,15 @@ use crate::origins::Origin;
 use crate::rows::{Row, rows_of};
 use crate::sinks::Destination;
 
+const RIGHT: &str = "the configuration is right";
+
 /// A configuration of the file `t`, with more keys.
-fn config<C: serde::de::DeserializeOwned>(folder: &Scratch, more: Value) -> C {
+fn config(folder: &Scratch, more: Value) -> Value {
     let mut config = json!({ "path": folder.path().join("t") });
     for (key, value) in more.as_object().expect("more keys") {
         config[key] = value.clone();
     }
-    serde_json::from_value(config).expect("the configuration is right")
+    config
 }
 
 /// All rows of a file, read by the source of the same format.
@@ -39,8 +41,13 @@ struct Csv {
 }
 
 impl Csv {
+    fn source(&self) -> CsvSourceConfig {
+        let columns = json!({ "columns": { "id": "i64" } });
+        serde_json::from_value(config(&self.folder, columns)).expect(RIGHT)
+    }
+
     fn sink(&self) -> CsvSinkConfig {
-        config(&self.folder, json!({ "write_mode": self.mode }))
+        serde_json::from_value(config(&self.folder, json!({ "write_mode": self.mode }))).expect(RIGHT)
     }
 }
 
@@ -62,8 +69,7 @@ impl Destination for Csv {
         if self.folder.read("t").is_empty() {
             return Vec::new();
         }
-        let config: CsvSourceConfig = config(&self.folder, json!({ "columns": { "id": "i64" } }));
-        read(CsvSource::open(config, SourceContext::default()).await.expect("the file opens")).await
+        read(CsvSource::open(self.source(), SourceContext::default()).await.expect("the file opens")).await
     }
 }
 
@@ -77,12 +83,11 @@ impl Origin for Csv {
     }
 
     fn capabilities(&self) -> SourceCapabilities {
-        CsvSource::capabilities(&config(&self.folder, json!({})))
+        CsvSource::capabilities(&self.source())
     }
 
     async fn open(&self, _: Option<Bookmark>) -> Result<Box<dyn Source>> {
-        let config: CsvSourceConfig = config(&self.folder, json!({ "columns": { "id": "i64" } }));
-        CsvSource::open(config, SourceContext::default()).await
+        CsvSource::open(self.source(), SourceContext::default()).await
     }
 }
 
@@ -93,11 +98,11 @@ struct Jsonl {
 
 impl Jsonl {
     fn sink(&self) -> JsonlSinkConfig {
-        config(&self.folder, json!({ "write_mode": self.mode }))
+        serde_json::from_value(config(&self.folder, json!({ "write_mode": self.mode }))).expect(RIGHT)
     }
 
     fn source(&self) -> JsonlSourceConfig {
-        config(&self.folder, json!({}))
+        serde_json::from_value(config(&self.folder, json!({}))).expect(RIGHT)
     }
 }
 

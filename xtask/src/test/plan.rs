@@ -61,7 +61,7 @@ fn of_group(group: Group, guests: Option<&str>, targets: &[String]) -> Vec<Step>
         Group::Hostile => target("hostile", 20),
         Group::Plugins => target("plugins", 20),
         Group::Sim => target("sim", 20),
-        Group::E2e => target("e2e", 20),
+        Group::E2e => [target("connectors", 20), target("e2e", 20)].concat(),
         Group::Crash => target("crash", 30),
     }
 }

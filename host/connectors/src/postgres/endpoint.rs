@@ -354,6 +354,9 @@ impl Draft {
         if roots == Some(Roots::System) && mode != SslMode::VerifyFull {
             return Err(invalid("the `system` certificate store needs sslmode=verify-full, else anybody could answer"));
         }
+        if roots.is_none() && mode == SslMode::VerifyCa {
+            return Err(invalid("sslmode=verify-ca needs a root certificate (sslrootcert) to verify with"));
+        }
         if self.direct && mode < SslMode::Require {
             return Err(invalid("sslnegotiation=direct needs sslmode=require or stronger"));
         }
@@ -493,6 +496,7 @@ mod tests {
     #[test]
     fn weak_combinations_are_refused() {
         assert!(refused("postgres://u@h?sslrootcert=system&sslmode=require").contains("verify-full"));
+        assert!(refused("postgres://u@h?sslmode=verify-ca").contains("needs a root certificate"));
         assert!(refused("postgres://u@h?sslnegotiation=direct").contains("sslmode=require"));
         assert!(refused("postgres://u@h?sslcert=/c").contains("together"));
     }

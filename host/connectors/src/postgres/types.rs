@@ -141,7 +141,8 @@ impl Types {
 /// Resolves domains to their base, names types with their schema, and finds casts to text that are functions.
 const LOOKUP: &str = "\
 WITH RECURSIVE asked AS (
-  SELECT oid, modifier FROM pg_catalog.unnest($1::pg_catalog.oid[], $2::pg_catalog.int4[]) AS a (oid, modifier)
+  SELECT oid, modifier FROM ROWS FROM (
+    pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) AS a (oid, modifier)
 ), chain AS (
   SELECT a.oid AS asked, a.modifier, t.oid, t.typtype, t.typbasetype, t.typname
   FROM asked a JOIN pg_catalog.pg_type t ON t.oid = a.oid

@@ -134,7 +134,9 @@ impl Shape {
     pub(super) fn settle(&mut self) {
         self.is_settled = true;
         let declared: Vec<String> = self.declared.keys().cloned().collect();
-        declared.iter().for_each(|name| drop(self.column(name)));
+        for name in &declared {
+            self.column(name);
+        }
         let field = |c: &ColumnShape| Field::new(c.name.as_str(), c.declared.unwrap_or_else(|| c.seen.kind()));
         let fields: Vec<Field> = self.columns.iter().map(field).collect();
         if fields != self.schema.fields {

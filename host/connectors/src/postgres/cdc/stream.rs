@@ -152,7 +152,8 @@ impl Stream {
                 },
                 b'E' => return Err(wire::server_error(body).into_error().context("streaming changes")),
                 b'N' | b'S' | b'A' => Step::Go,
-                b'c' => return Err(Error::new(&CONNECTION_LOST, "the server ended the stream")),
+                // What a server sends last when it shuts down.
+                b'c' | b'C' => return Err(Error::new(&CONNECTION_LOST, "the server ended the stream")),
                 tag => return Err(wire::unexpected(tag)),
             };
             self.inbox.consume(length);

@@ -16,7 +16,7 @@ use super::{SinkConfig, UNUSABLE, create};
 use crate::postgres::error::{TABLE_MISSING, from_driver};
 use crate::postgres::name::qualified;
 use crate::postgres::{Endpoint, Session};
-use crate::sql;
+use crate::sql::{self, Folded};
 
 /// Statements are planned at each execution: a plan for an empty table is a bad one for a full table.
 const SETTINGS: &str = "SET plan_cache_mode = force_custom_plan";
@@ -141,31 +141,38 @@ impl PostgresSink {
     }
 
     async fn write_page(&mut self, page: &Page) -> Result<()> {
+        let folded = match self.config.write_mode {
+            WriteMode::Upsert => Some(self.fold(page)?),
+            WriteMode::Append | WriteMode::Overwrite => None,
+        };
         self.begin().await?;
         self.prepare(page.schema()).await?;
-        let batch = self.config.batch_size.unwrap_or(usize::MAX);
         let session = self.session.as_ref().expect("begin_use checks that the session is there");
-        let prepared = self.prepared.as_mut().expect("it was prepared above");
-        match &mut prepared.into {
-            Into::Direct(direct) => direct.write(session, &prepared.plan, page, batch).await,
-            Into::Merge(merge) => {
-                let plan = &prepared.plan;
-                let ops = match &self.config.delete_marker {
-                    Some(marker) => sql::classify(page, marker, self.config.on_truncate.unwrap_or_default())?,
-                    None => None,
-                };
-                let key = sql::check_key(page, &self.config.key, ops.as_deref())?;
-                let folded = sql::fold(page, &key, plan.marker, ops.as_deref());
+        let Prepared { plan, into } = self.prepared.as_mut().expect("it was prepared above");
+        let batch = self.config.batch_size.unwrap_or(usize::MAX);
+        match (into, folded) {
+            (Into::Direct(direct), _) => direct.write(session, plan, page, batch).await,
+            (Into::Merge(merge), Some(folded)) => {
                 if folded.truncate {
                     let target = self.target.as_ref().expect("it was prepared above");
                     let truncate = format!("TRUNCATE {}", target.sql());
                     session.batch_execute(&truncate).await.map_err(|e| from_driver(&e))?;
                 }
-                let skipped = merge.apply(session, plan, page, &folded, batch).await?;
-                count_skipped(skipped);
+                count_skipped(merge.apply(session, plan, page, &folded, batch).await?);
                 Ok(())
             }
+            (Into::Merge(_), None) => unreachable!("bug: pages are merged only after they were folded"),
         }
+    }
+
+    /// What the page comes down to per key.
+    fn fold(&self, page: &Page) -> Result<Folded> {
+        let on_truncate = self.config.on_truncate.unwrap_or_default();
+        let marker = self.config.delete_marker.as_ref();
+        let ops = marker.map(|m| sql::classify(page, m, on_truncate)).transpose()?.flatten();
+        let key = sql::check_key(page, &self.config.key, ops.as_deref())?;
+        let marker = marker.and_then(|m| page.schema().index_of(&m.field));
+        Ok(sql::fold(page, &key, marker, ops.as_deref()))
     }
 
     async fn commit_open(&mut self, token: Option<(&str, &str)>) -> Result<()> {

@@ -1,0 +1,9 @@
+//! The `postgres` query source and sink against a real server.
+
+mod append;
+mod fold;
+mod overwrite;
+mod query;
+mod support;
+mod types;
+mod upsert;
