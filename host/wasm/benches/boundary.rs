@@ -43,7 +43,8 @@ fn page() -> Page {
     let schema = Schema::new(TableId::new("shop", "orders"), fields).with_key(vec![0]);
     let mut columns: Vec<ColumnBuilder> = kinds.iter().map(|(_, kind)| ColumnBuilder::new(*kind)).collect();
     for row in 0..ROWS as i64 {
-        let (email, total) = (format!("customer{}@example.com", row * 37 % 5000), format!("{}.{:02}", row * 7, row % 100));
+        let (email, total) =
+            (format!("customer{}@example.com", row * 37 % 5000), format!("{}.{:02}", row * 7, row % 100));
         let note = format!("please leave parcel {row} with the neighbours");
         let values = [
             ValueRef::I64(row),
