@@ -17,7 +17,7 @@ fn shown(finished: &Finished, replaced: &[(&str, &str)]) -> String {
 fn broken(m: &Mirrored, from: &str, to: &str) -> String {
     let config = std::fs::read_to_string(m.faucet.config()).unwrap();
     assert!(config.contains(from), "the configuration has no {from}");
-    m.faucet.set_config(&config.replacen(from, to));
+    m.faucet.set_config(&config.replacen(from, to, 1));
     let finished = m.faucet.run("mirror");
     assert_ne!(finished.code(), Some(0), "it was expected to fail");
     m.faucet.set_config(&config);
@@ -93,7 +93,7 @@ fn plugins_that_are_not_there_or_not_the_ones() {
     let plugin = |entry: &str| format!("version: 1\nplugins:\n  mine: {entry}\n");
     let with_step = |m: &Mirrored, entry: &str| {
         let config = std::fs::read_to_string(m.faucet.config()).unwrap();
-        m.faucet.set_config(&config.replacen(unwrap, &format!("{unwrap}    - type: mine\n")));
+        m.faucet.set_config(&config.replacen(unwrap, &format!("{unwrap}    - type: mine\n"), 1));
         let text = broken(m, "version: 1\n", &plugin(entry));
         m.faucet.set_config(&config);
         text
