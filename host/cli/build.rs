@@ -17,7 +17,8 @@ fn main() {
 }
 
 fn bundle() -> Result<(), Box<dyn Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    // Asked of the environment: a target folder may serve several checkouts.
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../..");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     println!("cargo::rerun-if-env-changed={COMPILER}");
     for part in ["guests", "sdk/rust", "sdk/guest-build", "wit"] {

@@ -22,7 +22,6 @@ const MODULES: &[ModuleRule] = &[
     ModuleRule { module: "model", may_use: &["error"], because: "pages mean the same whoever moves them" },
     ModuleRule { module: "ports", may_use: &["model", "error"], because: "a port is a contract, not an engine" },
     ModuleRule { module: "observe", may_use: &["model", "error"], because: "anything may report, it asks nobody" },
-    ModuleRule { module: "config", may_use: &["error", "ports", "model"], because: "reading a document runs nothing" },
     ModuleRule {
         module: "state",
         may_use: &["error", "ports", "model", "failpoint"],
@@ -32,6 +31,11 @@ const MODULES: &[ModuleRule] = &[
         module: "delivery",
         may_use: &["error", "ports", "model"],
         because: "guarantees are decided before anything runs",
+    },
+    ModuleRule {
+        module: "config",
+        may_use: &["error", "ports", "model", "delivery"],
+        because: "a document is judged by what it asks for, and reading it runs nothing",
     },
     ModuleRule {
         module: "pipeline",

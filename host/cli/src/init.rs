@@ -83,8 +83,10 @@ fn block(entry: &Entry, args: &InitArgs, indent: usize) -> String {
     if keys.is_empty() {
         return out;
     }
-    out.push_str(&format!("{pad}config:\n"));
     let shown = |key: &&Key| key.required || example(entry, key, args).is_some();
+    // An empty block is not a mapping: when every key is a comment, so is its heading.
+    let heading = if keys.iter().any(|key| shown(&key)) { "config:" } else { "# config:" };
+    out.push_str(&format!("{pad}{heading}\n"));
     for key in keys.iter().filter(shown) {
         let value = example(entry, key, args).unwrap_or_else(|| filler(key));
         out.push_str(&format!("{pad}  {}: {value}{}\n", key.name, remark(&key.text)));
@@ -112,6 +114,9 @@ fn upsert_keys(sink: &Entry) -> String {
     let values = [("write_mode", "upsert"), ("key", "[id]"), ("delete_marker", "{ field: __op, values: [d] }")];
     let offered = keys(sink);
     let offers = |name: &str| offered.iter().any(|k| k.name == name);
+    if !offers("delete_marker") {
+        return String::new();
+    }
     let lines = values.iter().filter(|(name, _)| offers(name)).map(|(name, value)| format!("      {name}: {value}\n"));
     lines.collect()
 }

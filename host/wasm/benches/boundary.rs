@@ -2,7 +2,8 @@
 //! was compiled before. The figures are in `wit/README.md`.
 //!
 //! `cargo bench -p faucet-wasm`
-#![allow(clippy::unwrap_used)]
+// `missing_docs`: criterion_group! writes a public function.
+#![allow(clippy::unwrap_used, missing_docs)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use faucet_core::model::{ColumnBuilder, Field, Kind, Page, Schema, TableId, ValueRef};

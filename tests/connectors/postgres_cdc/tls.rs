@@ -22,8 +22,8 @@ fn secured(names: &[&str], change: impl Fn(&Authority, &mut PostgresOptions)) ->
     let mut options = PostgresOptions { tls: Some(authority.server(names)), ..PostgresOptions::default() };
     change(&authority, &mut options);
     let files = Scratch::new("tls");
-    files.write("ca.pem", &authority.certificate());
-    files.write("other.pem", &Authority::new("Other CA").certificate());
+    files.write("ca.pem", authority.certificate());
+    files.write("other.pem", Authority::new("Other CA").certificate());
     Secured { server: Postgres::start(options), files, authority }
 }
 

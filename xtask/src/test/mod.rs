@@ -23,15 +23,15 @@ use crate::{process, setup, workspace};
 /// What to test.
 #[derive(Args, Debug)]
 pub struct Arguments {
-    /// Run this group alone
+    /// Run this group alone; may be given more than once
     #[arg(long, value_enum)]
-    only: Option<Group>,
+    only: Vec<Group>,
 }
 
 impl Arguments {
     /// Every group.
     pub fn everything() -> Self {
-        Self { only: None }
+        Self { only: Vec::new() }
     }
 }
 
@@ -71,7 +71,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn run_groups(arguments: &Arguments, counts: &mut Counts) -> Result<()> {
-    let groups = arguments.only.map_or_else(|| Group::value_variants().to_vec(), |group| vec![group]);
+    let chosen = |group: &Group| arguments.only.is_empty() || arguments.only.contains(group);
+    let groups: Vec<Group> = Group::value_variants().iter().copied().filter(chosen).collect();
     // Even to be checked, the binary's build script builds the components it carries.
     timed("components", || setup::wasm::ensure().map(|()| String::new()))?;
     if groups == [Group::Lint] {
@@ -87,18 +88,18 @@ fn run_groups(arguments: &Arguments, counts: &mut Counts) -> Result<()> {
     })?;
     let rest: Vec<Group> = groups.iter().copied().filter(|g| *g != Group::Lint).collect();
     let targets = workspace::test_targets()?;
-    missing_group(arguments.only, &targets)?;
+    missing_groups(&arguments.only, &targets)?;
     run_steps(&plan::steps(&rest, &targets)?, Some(&faucet), counts)
 }
 
 /// A group asked for by name must exist: nothing tested is not a success.
-fn missing_group(only: Option<Group>, targets: &[String]) -> Result<()> {
-    match only {
-        Some(group) if plan::steps(&[group], targets)?.is_empty() => {
-            Err(Failure::new(format!("there are no tests of group {group:?} yet")))
+fn missing_groups(only: &[Group], targets: &[String]) -> Result<()> {
+    for group in only {
+        if plan::steps(&[*group], targets)?.is_empty() {
+            return Err(Failure::new(format!("there are no tests of group {group:?} yet")));
         }
-        _ => Ok(()),
     }
+    Ok(())
 }
 
 fn timed(name: &str, work: impl FnOnce() -> Result<String>) -> Result<()> {

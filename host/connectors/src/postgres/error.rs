@@ -155,7 +155,7 @@ code!(
     Config,
     Operator,
     "a schema, type, function or other object does not exist",
-    "The message names it. Create it, or correct the name."
+    "The message names it. Create it in the database that connection_url names, or correct the name in the configuration."
 );
 code!(
     QUERY_INVALID,
@@ -197,7 +197,7 @@ code!(
     Environment,
     Operator,
     "the server refused a statement",
-    "The message and SQLSTATE are the server's own."
+    "The message and SQLSTATE are the server's own; the SQLSTATE is explained in Appendix A of PostgreSQL's manual."
 );
 code!(
     SERVER_FAULT,
@@ -205,7 +205,7 @@ code!(
     Environment,
     Operator,
     "the server reports damage or an internal error",
-    "Look at the server's log before anything else."
+    "Look at the server's log before anything else: the server reports that its own files or state are damaged."
 );
 code!(
     PROTOCOL,

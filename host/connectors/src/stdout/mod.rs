@@ -67,7 +67,7 @@ pub struct StdoutSink;
 impl SinkConnector for StdoutSink {
     type Config = StdoutConfig;
     const NAME: &'static str = "stdout";
-    const SUMMARY: &'static str = "writes rows to the standard output, as JSON lines or CSV";
+    const SUMMARY: &'static str = "The standard output, as JSON lines or CSV";
 
     fn capabilities(_: &StdoutConfig) -> SinkCapabilities {
         SinkCapabilities { modes: vec![WriteMode::Append], ..SinkCapabilities::default() }

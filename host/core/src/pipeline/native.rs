@@ -23,7 +23,7 @@ impl AnyTransform for CdcUnwrap {
     }
 
     fn summary(&self) -> String {
-        "turns changes into plain rows with an `__op` marker that the sink's delete_marker understands".to_owned()
+        "Turns changes into plain rows with an `__op` marker that the sink's delete_marker understands".to_owned()
     }
 
     fn schema(&self) -> Value {

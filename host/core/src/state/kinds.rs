@@ -56,7 +56,7 @@ impl AnyStore for MemoryKind {
     }
 
     fn summary(&self) -> &'static str {
-        "forgets when the process ends; for tests and one-shot runs"
+        "Forgets when the process ends; for tests and one-shot runs"
     }
 
     fn schema(&self) -> Value {
@@ -85,7 +85,7 @@ impl AnyStore for FileKind {
     }
 
     fn summary(&self) -> &'static str {
-        "one file for each key in a folder of this machine, written atomically, encrypted on request"
+        "One file for each key in a folder of this machine, written atomically, encrypted on request"
     }
 
     fn schema(&self) -> Value {

@@ -38,7 +38,7 @@ pub struct CsvSource;
 impl SourceConnector for CsvSource {
     type Config = CsvSourceConfig;
     const NAME: &'static str = "csv";
-    const SUMMARY: &'static str = "reads the rows of a CSV file";
+    const SUMMARY: &'static str = "Rows of a CSV file";
 
     fn capabilities(_: &CsvSourceConfig) -> SourceCapabilities {
         SourceCapabilities::default()
@@ -66,7 +66,7 @@ pub struct CsvSink;
 impl SinkConnector for CsvSink {
     type Config = CsvSinkConfig;
     const NAME: &'static str = "csv";
-    const SUMMARY: &'static str = "writes rows to a CSV file";
+    const SUMMARY: &'static str = "A CSV file";
 
     fn capabilities(config: &CsvSinkConfig) -> SinkCapabilities {
         SinkCapabilities {

@@ -37,7 +37,7 @@ pub struct JsonlSource;
 impl SourceConnector for JsonlSource {
     type Config = JsonlSourceConfig;
     const NAME: &'static str = "jsonl";
-    const SUMMARY: &'static str = "reads rows from a file with one JSON object per line";
+    const SUMMARY: &'static str = "Rows of a file with one JSON object per line";
 
     fn capabilities(_: &JsonlSourceConfig) -> SourceCapabilities {
         SourceCapabilities::default()
@@ -64,7 +64,7 @@ pub struct JsonlSink;
 impl SinkConnector for JsonlSink {
     type Config = JsonlSinkConfig;
     const NAME: &'static str = "jsonl";
-    const SUMMARY: &'static str = "writes rows to a file, one JSON object per line";
+    const SUMMARY: &'static str = "A file of rows, one JSON object per line";
 
     fn capabilities(config: &JsonlSinkConfig) -> SinkCapabilities {
         SinkCapabilities {

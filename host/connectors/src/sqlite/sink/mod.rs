@@ -100,7 +100,7 @@ pub struct SqliteSink;
 impl SinkConnector for SqliteSink {
     type Config = SqliteSinkConfig;
     const NAME: &'static str = "sqlite";
-    const SUMMARY: &'static str = "writes rows to a table in a SQLite database";
+    const SUMMARY: &'static str = "A table in a SQLite database: append, upsert or overwrite";
 
     fn capabilities(config: &SqliteSinkConfig) -> SinkCapabilities {
         SinkCapabilities {

@@ -49,7 +49,7 @@ pub struct SqliteSource;
 impl SourceConnector for SqliteSource {
     type Config = SqliteSourceConfig;
     const NAME: &'static str = "sqlite";
-    const SUMMARY: &'static str = "reads the rows of a query or a table in a SQLite database";
+    const SUMMARY: &'static str = "Rows of a query or a table in a SQLite database";
 
     fn capabilities(_: &SqliteSourceConfig) -> SourceCapabilities {
         SourceCapabilities::default()
