@@ -103,7 +103,7 @@ fn a_wrong_key_in_a_configuration_is_refused() {
 #[test]
 fn blocks_are_found_by_language_and_content() {
     let text =
-        "```yaml\nname: x\npipeline:\n  source: ${env:A_URL}\n```\n```yaml\nstate: {}\n```\n```sh\npipeline:\n```\n";
+        "```yaml\npipeline:\n  source: ${env:A_URL}\n  sink: {}\n```\n```yaml\nstate: {}\n```\n```sh\npipeline:\n```\n";
     let found = configurations(text);
     assert_eq!(found.iter().map(|b| b.line).collect::<Vec<_>>(), [2]);
     assert_eq!(variables("${env:A_URL} ${env:B:-x} $${file:c}"), ["A_URL", "B"].map(str::to_owned).into());

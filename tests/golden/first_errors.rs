@@ -10,6 +10,13 @@ fn shown(finished: &Finished, replaced: &[(&str, &str)]) -> String {
         text = text.replace(from, to);
     }
     assert!(!text.contains("panicked"), "{text}");
+    // Log lines start with the time, and the summary ends with the duration.
+    let timeless = |line: &str| match (line.split_once("  INFO "), line.split_once(" KiB in ")) {
+        (Some((_, said)), _) => format!("INFO {said}\n"),
+        (None, Some((counts, _))) => format!("{counts} KiB in ..\n"),
+        (None, None) => format!("{line}\n"),
+    };
+    let text: String = text.lines().map(timeless).collect();
     format!("exit code {}\n{text}", finished.code().unwrap())
 }
 

@@ -36,7 +36,7 @@ pub fn sinks() -> Vec<Box<dyn AnySink>> {
 
 /// Every error code the connectors raise, for `faucet explain`.
 pub fn codes() -> Vec<&'static Code> {
-    let parts: [&[&'static Code]; 16] = [
+    let parts: [&[&'static Code]; 15] = [
         postgres::error::CODES,
         postgres::decode::CODES,
         postgres::cdc::error::CODES,
@@ -45,7 +45,6 @@ pub fn codes() -> Vec<&'static Code> {
         postgres::sink::CODES,
         blocking::CODES,
         sql::CODES,
-        file::CODES,
         file::error::CODES,
         csv::error::CODES,
         jsonl::error::CODES,

@@ -25,9 +25,10 @@ pub fn codes() -> Vec<&'static Code> {
         config::CODES,
         delivery::CODES,
         mirror::CODES,
-        model::json::CODES,
+        model::CODES,
         pipeline::CODES,
         pipeline::unwrap::CODES,
+        ports::CODES,
         state::CODES,
     ];
     parts.concat()

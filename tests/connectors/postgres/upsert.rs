@@ -104,6 +104,24 @@ fn an_absent_slot_is_left_alone() {
 }
 
 #[test]
+fn a_put_that_is_no_update_makes_a_row_with_what_it_has() {
+    let new = |id: i64, big, n: i64| [I64(id), big, I64(n), Text("c")];
+    assert_becomes(
+        &rows(&[
+            new(9, Absent, 90),
+            new(1, Absent, 11),
+            new(8, Text("whole"), 80),
+            [I64(7), Absent, Absent, Text("c")],
+            delete(2),
+            new(2, Absent, 22),
+            new(6, Absent, 60),
+            put(6, Absent, 61),
+        ]),
+        &["1|big1|11", "2|NULL|22", "3|big3|30", "6|NULL|61", "7|NULL|NULL", "8|whole|80", "9|NULL|90"],
+    );
+}
+
+#[test]
 fn a_truncate_cuts_the_page() {
     assert_becomes(&rows(&[put(7, Null, 7), TRUNCATE, put(4, Text("a"), 40), put(1, Absent, 5)]), &["4|a|40"]);
     assert_becomes(&rows(&[put(7, Null, 7), TRUNCATE]), &[]);

@@ -13,24 +13,11 @@ mod output;
 #[allow(clippy::unwrap_used)]
 pub(crate) mod testing;
 
-use faucet_core::error::{Blame, Code, Error, Problem, Result, Retry};
+use faucet_core::error::Problem;
 use faucet_core::ports::WriteMode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::path::Path;
-
-/// A commit came with a token.
-pub static NO_TOKENS: Code = Code {
-    id: "file.no_tokens",
-    blame: Blame::Bug,
-    retry: Retry::Never,
-    title: "a file can't keep the token of a commit",
-    help: "A file has no transactions, so it can't store a position together with rows, and `delivery: exactly_once` \
-           refuses file sinks before a run begins. That this one came so far is a fault of faucet: please report it.",
-};
-
-/// The codes raised by this module.
-pub static CODES: &[&Code] = &[&NO_TOKENS];
 
 /// What a file sink does with what is in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
@@ -55,12 +42,4 @@ impl From<FileWriteMode> for WriteMode {
 /// What is wrong with a file's path.
 pub(crate) fn check_path(path: &Path) -> Option<Problem> {
     path.as_os_str().is_empty().then(|| Problem::error("path", "a file needs a name"))
-}
-
-/// A file can't store tokens; to take one and forget it would lose rows later.
-pub(crate) fn refuse_token(token: Option<(&str, &str)>) -> Result<()> {
-    match token {
-        None => Ok(()),
-        Some(_) => Err(Error::new(&NO_TOKENS, "a commit with a token was asked of a sink without tokens")),
-    }
 }

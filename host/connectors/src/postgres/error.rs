@@ -326,6 +326,8 @@ fn hint_of(sqlstate: &str) -> Option<&'static str> {
         "28P01" => Some("check user and password in `connection_url`; special characters must be percent-encoded"),
         "28000" => Some("check the role's name and the server's pg_hba.conf for this user, database, address and TLS"),
         "3D000" => Some("check the database's name in `connection_url`"),
+        "42P01" => Some("check the table's name and schema, and that `connection_url` names the right database"),
+        "42703" => Some("check the column's name; PostgreSQL folds unquoted names to lower case"),
         "42501" => Some("grant the role what is missing, or use another role in `connection_url`"),
         "53300" => Some("raise `max_connections`, or close other clients"),
         _ => None,

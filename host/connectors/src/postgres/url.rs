@@ -21,7 +21,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Parameter>> {
 }
 
 pub(super) fn invalid(what: impl Into<String>) -> Error {
-    Error::new(&URL_INVALID, format!("connection_url: {}", what.into()))
+    Error::new(&URL_INVALID, what)
         .hint("write postgres://USER:PASSWORD@HOST:PORT/DATABASE, special characters percent-encoded (`@` as %40)")
 }
 

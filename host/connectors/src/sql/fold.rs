@@ -5,8 +5,9 @@
 //! * **F1** Applying the fold equals applying the page's rows one by one.
 //! * **F2** An absent slot takes the value of the earlier row it stands for, if the page has that row; else the value at
 //!   the destination, under the key that row had there ([`Rest`]).
-//! * **F3** A put with absent slots whose row exists nowhere is no row: it belongs to an update that a later delete
-//!   follows. It is counted as skipped.
+//! * **F3** An update with absent slots whose row exists nowhere makes none: a later delete follows it, or it is replayed
+//!   after one. It is counted as skipped. Any other put makes a row, whose absent slots take the columns' defaults
+//!   (or what such an update of the same page had for them, which no source sends).
 //!
 //! **Changed keys.** A [`faucet_core::model::Move`] names the delete of the old key and the put of the new one. The put continues the row
 //! that the delete removed, so that is where its absent slots come from. Two keys may be swapped in one statement under a
@@ -54,8 +55,12 @@ pub enum Rest {
     /// Nothing: the page has the whole row.
     Complete,
     /// The destination's row under the same key. Without one there is no row (F3), even if the page has every slot:
-    /// partial puts never make a row.
+    /// partial updates never make a row.
     Own,
+    /// The destination's row under the same key; without one, the columns' defaults.
+    OwnOrDefaults,
+    /// The columns' defaults: a row under the same key was deleted before, and its key is among the deletes.
+    Defaults,
     /// The destination's row under the key of this row of the page, which is the key it had before.
     Moved {
         /// A row with the key it had.
@@ -80,14 +85,16 @@ impl Folded {
 /// Every row that puts or deletes has a value in each column of the key.
 pub fn fold(page: &Page, key: &[usize], marker: Option<usize>, ops: Option<&[RowOp]>) -> Folded {
     let absents = page.columns().iter().any(|c| c.absent().is_some());
-    if ops.is_none() && !absents && page.moves().is_empty() && is_ascending(page, key) {
+    let is_put = |op: &RowOp| matches!(op, RowOp::Upsert | RowOp::Update);
+    if ops.is_none_or(|ops| ops.iter().all(is_put)) && !absents && page.moves().is_empty() && is_ascending(page, key) {
         let upserts = (0..page.rows() as u32).map(|row| Upsert { row, rest: Rest::Complete }).collect();
         return Folded { truncate: false, upserts, deletes: Vec::new(), skipped: 0, continues: Vec::new() };
     }
     let mut folding = Folding::new(page, key, marker, absents);
     for row in 0..page.rows() {
         match ops.map_or(RowOp::Upsert, |ops| ops[row]) {
-            RowOp::Upsert => folding.put(row as u32),
+            RowOp::Upsert => folding.put(row as u32, true),
+            RowOp::Update => folding.put(row as u32, false),
             RowOp::Delete => folding.delete(row as u32),
             RowOp::Truncate => folding.truncate(),
             RowOp::Skip => {}
@@ -177,7 +184,8 @@ impl<'a> Folding<'a> {
         })
     }
 
-    fn put(&mut self, row: u32) {
+    /// Puts a row; `makes` says whether it becomes one even if it has absent slots and nothing lies under it (F3).
+    fn put(&mut self, row: u32, makes: bool) {
         let slot = self.slot(row);
         let before = self.slots[slot].state;
         let arrived = self.arrivals.get(&row).and_then(|from| self.taken.get(from).copied().flatten());
@@ -188,6 +196,11 @@ impl<'a> Folding<'a> {
             (None, State::Gone) => (NONE, Rest::Complete),
         };
         let partial = self.absents && self.is_partial(row);
+        let rest = match (partial && makes, rest) {
+            (true, Rest::Own) => Rest::OwnOrDefaults,
+            (true, Rest::Complete) if earlier == NONE => Rest::Defaults,
+            (_, rest) => rest,
+        };
         if partial && rest == Rest::Complete && earlier == NONE {
             self.skipped += 1;
             return;
@@ -239,7 +252,12 @@ impl<'a> Folding<'a> {
         };
         for slot in &self.slots {
             match slot.state {
-                State::Here(image) => folded.upserts.push(Upsert { row: image.row, rest: image.rest }),
+                State::Here(image) => {
+                    if image.rest == Rest::Defaults && !self.emptied {
+                        folded.deletes.push(slot.row);
+                    }
+                    folded.upserts.push(Upsert { row: image.row, rest: image.rest });
+                }
                 State::Gone if !self.emptied => folded.deletes.push(slot.row),
                 State::Gone | State::Untouched => {}
             }
@@ -271,7 +289,7 @@ impl<'a> Folding<'a> {
 fn arriving(rest: Rest, before: State) -> Rest {
     match rest {
         Rest::Moved { from, .. } => Rest::Moved { from, own_first: matches!(before, State::Untouched) },
-        Rest::Own | Rest::Complete => rest,
+        Rest::Own | Rest::OwnOrDefaults | Rest::Defaults | Rest::Complete => rest,
     }
 }
 
@@ -281,7 +299,8 @@ fn leaving(removed: State, row: u32) -> Option<Image> {
     match removed {
         State::Untouched => Some(Image { row: NONE, rest: moved }),
         State::Here(image) => {
-            Some(Image { row: image.row, rest: if image.rest == Rest::Own { moved } else { image.rest } })
+            let own = matches!(image.rest, Rest::Own | Rest::OwnOrDefaults);
+            Some(Image { row: image.row, rest: if own { moved } else { image.rest } })
         }
         State::Gone => None,
     }

@@ -29,7 +29,8 @@ pub fn check_key(page: &Page, key: &[String], ops: Option<&[RowOp]>) -> Result<V
         if values.values().array().null_count() == 0 {
             continue;
         }
-        let keyed = |row: &usize| ops.is_none_or(|ops| matches!(ops[*row], RowOp::Upsert | RowOp::Delete));
+        let keyed =
+            |row: &usize| ops.is_none_or(|ops| matches!(ops[*row], RowOp::Upsert | RowOp::Update | RowOp::Delete));
         if (0..page.rows()).filter(keyed).any(|row| values.is_null(row)) {
             let name = &page.schema().fields[column].name;
             let what = format!("a row of {} has no value in key column \"{name}\"", page.schema().table);

@@ -84,8 +84,10 @@ pub static TRUNCATED: Code = Code {
 /// What a row does to the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowOp {
-    /// Puts the row.
+    /// Puts the row. Where it has absent slots, a new row takes the columns' defaults.
     Upsert,
+    /// Changes a row that has to be there: with absent slots it never makes one.
+    Update,
     /// Removes the row with the key.
     Delete,
     /// Removes all rows.
@@ -119,7 +121,7 @@ pub fn classify(page: &Page, marker: &DeleteMarker, on_truncate: OnTruncate) -> 
                 }
             }
         } else {
-            RowOp::Upsert
+            if matches!(value, ValueRef::Text("u")) { RowOp::Update } else { RowOp::Upsert }
         };
         all_upserts &= op == RowOp::Upsert;
         ops.push(op);

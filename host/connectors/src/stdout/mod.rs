@@ -15,7 +15,7 @@ use std::path::Path;
 use crate::blocking::Worker;
 use crate::file::csv::{CsvRows, dialect};
 use crate::file::jsonl::JsonLines;
-use crate::file::refuse_token;
+use faucet_core::ports::refuse_token;
 
 /// Nobody reads the output any more.
 pub static CLOSED: Code = Code {

@@ -111,8 +111,6 @@ pub enum Effect {
     },
     /// Wait for the backoff's delay, then report [`Event::Woke`].
     Wait,
-    /// Tell the work in hand to stop at its next page boundary.
-    Halt,
     /// The mirror ends.
     Finish(Outcome),
 }
@@ -290,9 +288,9 @@ impl Coordinator {
     fn stop(&mut self) -> Vec<Effect> {
         self.stopping = true;
         match self.in_hand {
-            InHand::Capturing | InHand::Work | InHand::Waiting => vec![Effect::Halt],
+            // It hears of the stop by itself, ends at its next page boundary, and is reported as `Halted`.
+            InHand::Capturing | InHand::Work | InHand::Waiting | InHand::Ended => Vec::new(),
             InHand::Nothing => self.go_on(),
-            InHand::Ended => Vec::new(),
         }
     }
 

@@ -108,8 +108,8 @@ impl Driver<'_> {
                 self.wait().await;
                 Ok(Event::Woke)
             }
-            // The work in hand listens to `stop` itself; confirmations are relayed while the stream runs.
-            Effect::Halt | Effect::Confirm { .. } => return Vec::new(),
+            // Confirmations are relayed while the stream runs.
+            Effect::Confirm { .. } => return Vec::new(),
             Effect::Finish(_) => unreachable!("handled by the loop"),
         };
         let advanced = self.mirror.meter.reading().rows_written > written;

@@ -105,7 +105,6 @@ impl World {
                     continue;
                 }
                 Effect::Wait => Work::Wait,
-                Effect::Halt => continue,
                 Effect::Finish(outcome) => return Some(outcome),
             };
             assert!(process.work.is_none(), "two pieces of work at once");
@@ -253,7 +252,7 @@ fn a_stop_ends_the_mirror_whatever_is_in_hand() {
             world.take(&mut process, effects);
         }
         let effects = process.coordinator.step(Event::StopRequested);
-        assert_eq!(effects, [Effect::Halt], "work is in hand at every moment");
+        assert_eq!(effects, [], "work is in hand at every moment");
         assert_eq!(process.coordinator.step(Event::Halted), [Effect::Finish(Outcome::Stopped)]);
         assert_eq!(process.coordinator.step(Event::StopRequested), []);
     }

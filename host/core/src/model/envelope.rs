@@ -52,7 +52,7 @@ impl Envelope {
     /// The page as plain rows, one per change.
     ///
     /// # Errors
-    /// `json.duplicate_column` when two columns have one name.
+    /// `page.duplicate_column` when two columns have one name.
     pub fn apply(&mut self, page: Page) -> Result<Page> {
         let Some(change) = page.change() else { return Ok(page) };
         let Prepared { rows: json, schema, .. } = self.prepare(page.schema())?;

@@ -18,20 +18,7 @@
 //! out of its row.
 
 use super::{Column, Page, Schema, ValueRef, text};
-use crate::error::{Blame, Code, Error, Result, Retry};
-
-/// Two columns of a row have one name.
-pub static DUPLICATE_COLUMN: Code = Code {
-    id: "json.duplicate_column",
-    blame: Blame::Config,
-    retry: Retry::Never,
-    title: "two columns have the same name, so that a row can't be a JSON object",
-    help: "A query may return two columns under one name (`SELECT a.id, b.id ...`); the members of a JSON object may \
-           not. Give one of the columns another name in the query (`b.id AS b_id`), or drop it in a transform.",
-};
-
-/// The codes raised by this module.
-pub static CODES: &[&Code] = &[&DUPLICATE_COLUMN];
+use crate::error::Result;
 
 /// Appends `value`; an absent value as `null`, because a value by itself can't be left out.
 #[inline]
@@ -85,14 +72,9 @@ impl JsonRows {
     /// Prepares to write rows of `schema`.
     ///
     /// # Errors
-    /// `json.duplicate_column` when two fields have one name.
+    /// `page.duplicate_column` when two fields have one name.
     pub fn new(schema: &Schema) -> Result<Self> {
-        for (index, field) in schema.fields.iter().enumerate() {
-            if schema.index_of(&field.name) != Some(index) {
-                let what = format!("two columns of {} are called \"{}\"", schema.table, field.name);
-                return Err(Error::new(&DUPLICATE_COLUMN, what).hint("give one of them another name in the query"));
-            }
-        }
+        schema.check_names()?;
         let name = |name: &str| {
             let mut out = Vec::with_capacity(name.len() + 3);
             push_string(&mut out, name);

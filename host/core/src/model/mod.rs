@@ -39,6 +39,6 @@ pub use parse::{
 };
 pub use position::{Position, Positions};
 pub use raw::{RawColumn, RawError, RawParts};
-pub use schema::{Field, Kind, Schema, TableId};
+pub use schema::{CODES, Field, Kind, Schema, TableId};
 pub use text::{push_bytes_hex, push_date, push_interval, push_text, push_time, push_timestamp, push_uuid};
 pub use value::{Interval, ValueRef};

@@ -3,6 +3,22 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::error::{Blame, Code, Error, Result, Retry};
+
+/// Two columns of a row have one name.
+pub static DUPLICATE_COLUMN: Code = Code {
+    id: "page.duplicate_column",
+    blame: Blame::Config,
+    retry: Retry::Never,
+    title: "two columns of a row have the same name",
+    help: "A query may return two columns under one name (`SELECT a.id, b.id ...`); a table, a JSON object and a CSV \
+           header can't have both. Give one of the columns another name in the query (`b.id AS b_id`), or drop it in a \
+           transform.",
+};
+
+/// The codes raised by this module.
+pub static CODES: &[&Code] = &[&DUPLICATE_COLUMN];
+
 /// How a column's values are represented. The set is closed: code matches it exhaustively.
 ///
 /// | kind | one value | special values |
@@ -211,5 +227,19 @@ impl Schema {
     /// Index of the field called exactly `name`.
     pub fn index_of(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|f| &*f.name == name)
+    }
+
+    /// Checks that every field can be told by its name.
+    ///
+    /// # Errors
+    /// `page.duplicate_column`.
+    pub fn check_names(&self) -> Result<()> {
+        match self.fields.iter().enumerate().find(|(index, field)| self.index_of(&field.name) != Some(*index)) {
+            None => Ok(()),
+            Some((_, field)) => {
+                let what = format!("two columns of {} are called \"{}\"", self.table, field.name);
+                Err(Error::new(&DUPLICATE_COLUMN, what).hint("give one of them another name in the query"))
+            }
+        }
     }
 }

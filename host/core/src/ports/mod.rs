@@ -16,7 +16,7 @@ pub use connector::{
     AnySink, AnySource, SinkCapabilities, SinkConnector, SinkContext, SourceCapabilities, SourceConnector,
     SourceContext, erase_sink, erase_source,
 };
-pub use sink::{Sink, WriteMode};
+pub use sink::{CODES, Sink, WriteMode, refuse_token};
 pub use source::{Batch, Bookmark, Boundary, Capture, Discovered, Source};
 pub use state::{AnyStore, Expect, StateStore, Version, Versioned};
 pub use transform::{AnyTransform, Output, Rejected, Transform};

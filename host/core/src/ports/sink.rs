@@ -4,8 +4,33 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Blame, Code, Error, Result, Retry};
 use crate::model::Page;
+
+/// A commit came with a token that the sink has no place for.
+pub static NO_TOKENS: Code = Code {
+    id: "sink.no_tokens",
+    blame: Blame::Bug,
+    retry: Retry::Never,
+    title: "the sink can't keep the token of a commit",
+    help: "A token is a position that is stored together with rows, in one transaction. Files have none, and the rows of \
+           an overwrite appear only at its end; `delivery: exactly_once` refuses such sinks before a run begins. That \
+           this one came so far is a fault of faucet: please report it.",
+};
+
+/// The codes raised by this module.
+pub static CODES: &[&Code] = &[&NO_TOKENS];
+
+/// For a sink that has no place for tokens: to take one and forget it would lose rows later.
+///
+/// # Errors
+/// `sink.no_tokens` if there is a token.
+pub fn refuse_token(token: Option<(&str, &str)>) -> Result<()> {
+    match token {
+        None => Ok(()),
+        Some(_) => Err(Error::new(&NO_TOKENS, "a commit with a token was asked of a sink without tokens")),
+    }
+}
 
 /// How rows meet those that are there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]

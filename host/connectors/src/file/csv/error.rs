@@ -48,18 +48,8 @@ pub static OTHER_COLUMNS: Code = Code {
            may differ.",
 };
 
-/// Two columns of a row have one name.
-pub static DUPLICATE_COLUMN: Code = Code {
-    id: "csv.duplicate_column",
-    blame: Blame::Config,
-    retry: Retry::Never,
-    title: "two columns have the same name, so that a header can't tell them apart",
-    help: "A query may return two columns under one name (`SELECT a.id, b.id ...`). Give one of the columns another name \
-           in the query (`b.id AS b_id`), or drop it in a transform.",
-};
-
 /// The codes raised by this module.
-pub static CODES: &[&Code] = &[&BAD_RECORD, &BAD_VALUE, &BAD_HEADER, &OTHER_COLUMNS, &DUPLICATE_COLUMN];
+pub static CODES: &[&Code] = &[&BAD_RECORD, &BAD_VALUE, &BAD_HEADER, &OTHER_COLUMNS];
 
 /// What is wrong with a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

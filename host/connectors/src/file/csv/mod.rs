@@ -28,8 +28,8 @@ pub(crate) use self::sink::CsvRows;
 use self::sink::Writer;
 use self::source::Reader;
 pub(crate) use self::source::table_of;
-use super::refuse_token;
 use crate::blocking::{PageReader, Worker};
+use faucet_core::ports::refuse_token;
 
 /// The source `csv`.
 pub struct CsvSource;

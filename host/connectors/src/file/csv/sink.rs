@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::config::CsvSinkConfig;
-use super::error::{DUPLICATE_COLUMN, OTHER_COLUMNS};
+use super::error::OTHER_COLUMNS;
 use super::record::{Dialect, Records};
 use super::source::header;
 use crate::file::FileWriteMode;
@@ -85,7 +85,7 @@ impl CsvRows {
 
     fn places(&mut self, schema: &Arc<Schema>, path: &Path) -> Result<&[Option<usize>]> {
         if !self.places.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, schema)) {
-            refuse_duplicates(schema)?;
+            schema.check_names()?;
             let names = self.names.as_deref().unwrap_or_default();
             if let Some(unknown) = schema.fields.iter().find(|f| !names.iter().any(|n| **n == *f.name)) {
                 let what = format!("{} has no column \"{}\", which rows have", path.display(), unknown.name);
@@ -95,16 +95,6 @@ impl CsvRows {
             self.places = Some((schema.clone(), places));
         }
         Ok(self.places.as_ref().map_or(&[], |(_, places)| places))
-    }
-}
-
-fn refuse_duplicates(schema: &Schema) -> Result<()> {
-    match schema.fields.iter().enumerate().find(|(index, field)| schema.index_of(&field.name) != Some(*index)) {
-        None => Ok(()),
-        Some((_, field)) => {
-            let what = format!("two columns of {} are called \"{}\"", schema.table, field.name);
-            Err(Error::new(&DUPLICATE_COLUMN, what).hint("give one of them another name in the query"))
-        }
     }
 }
 

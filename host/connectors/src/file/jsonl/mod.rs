@@ -26,9 +26,10 @@ pub use self::config::{JsonlSinkConfig, JsonlSourceConfig};
 pub(crate) use self::sink::JsonLines;
 use self::sink::Writer;
 use self::source::Reader;
-use super::{check_path, refuse_token};
+use super::check_path;
 use crate::blocking::{PageReader, Worker};
 use crate::pages::check_batch_size;
+use faucet_core::ports::refuse_token;
 
 /// The source `jsonl`.
 pub struct JsonlSource;

@@ -18,7 +18,7 @@ impl JsonLines {
     /// Appends the rows of `page`, one line each.
     ///
     /// # Errors
-    /// `json.duplicate_column`.
+    /// `page.duplicate_column`.
     pub(crate) fn push_page(&mut self, page: &Page, out: &mut Vec<u8>) -> Result<()> {
         if !self.prepared.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, page.schema())) {
             self.prepared = Some((page.schema().clone(), JsonRows::new(page.schema())?));

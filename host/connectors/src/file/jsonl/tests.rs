@@ -157,7 +157,7 @@ async fn what_was_not_committed_is_gone() {
     second.write(one()).await.unwrap();
     second.close().await.unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"id\":1}\n");
-    assert_eq!(second.commit(Some(("scope", "token"))).await.unwrap_err().code().id, "file.no_tokens");
+    assert_eq!(second.commit(Some(("scope", "token"))).await.unwrap_err().code().id, "sink.no_tokens");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@
 //! | 1 | only a key: the row with it is deleted |
 //! | 2 | leaves columns out (bits of `_faucet_absent`): the row with its key is updated, if there is one |
 //! | 3, 4 | only the key that row number `_faucet_row` had before it moved; 4: a row under its new key goes first |
+//! | 5 | leaves out the columns of group `_faucet_row`, and becomes a row with their defaults where there is none |
 //!
 //! Most pages have complete rows only: one COPY and one statement. The order matters: slots that a moved row left behind
 //! are read before anything is changed, and deletes come before inserts, so that a value under another unique constraint
@@ -16,20 +17,20 @@
 use faucet_core::error::Result;
 use faucet_core::model::Page;
 use futures_util::{join, try_join};
+use std::collections::HashMap;
 use tokio_postgres::{Client, Statement};
 
 use super::copy::copy;
-use super::plan::{Origin, Plan, Write};
+use super::merge_sql::{DELETE, ORIGIN, ORIGIN_IF_NONE, PARTIAL, PUT, Sql};
+use super::plan::Plan;
 use super::rows::{Fields, Slots};
 use super::target::Target;
 use crate::postgres::error::from_driver;
-use crate::postgres::name::{list, quoted};
+use crate::postgres::name::quoted;
 use crate::sql::{Folded, Rest, Upsert};
 
-const DELETE: i16 = 1;
-const PARTIAL: i16 = 2;
-const ORIGIN: i16 = 3;
-const ORIGIN_IF_NONE: i16 = 4;
+/// Most statements of puts kept prepared.
+const MOST_STATEMENTS: usize = 64;
 
 /// Columns of the stage that come before the written ones.
 const EXTRA: usize = 3;
@@ -44,8 +45,9 @@ pub struct Merge {
     update: Statement,
     /// Gives moved rows the slots they left behind.
     fill: Statement,
-    empty: String,
-    drop: String,
+    /// Puts rows with the columns they have, by the mask of those they leave out.
+    puts: HashMap<Vec<u8>, Statement>,
+    sql: Sql,
     /// Whether the stage has rows of this transaction.
     filled: bool,
 }
@@ -56,14 +58,14 @@ impl Merge {
     /// # Errors
     /// What the server refuses.
     pub async fn prepare(client: &Client, target: &Target, plan: &Plan, key: &[String], number: u32) -> Result<Self> {
-        let sql = Sql { stage: format!("pg_temp.{}", quoted(&format!("_faucet_stage_{number}"))), target, plan, key };
+        let sql = Sql::new(format!("pg_temp.{}", quoted(&format!("_faucet_stage_{number}"))), target, plan, key);
         client.batch_execute(&sql.create()).await.map_err(|e| from_driver(&e))?;
         let prepare = |text: String| async move { client.prepare(&text).await.map_err(|e| from_driver(&e)) };
         let (copy_complete, copy_any) = try_join!(prepare(sql.copy(false)), prepare(sql.copy(true)))?;
         let (insert, delete, update, fill) =
             try_join!(prepare(sql.insert()), prepare(sql.delete()), prepare(sql.update()), prepare(sql.fill()))?;
-        let (empty, drop) = (format!("TRUNCATE {}", sql.stage), format!("DROP TABLE {}", sql.stage));
-        Ok(Self { copy_complete, copy_any, insert, delete, update, fill, empty, drop, filled: false })
+        let puts = HashMap::new();
+        Ok(Self { copy_complete, copy_any, insert, delete, update, fill, puts, sql, filled: false })
     }
 
     /// Says that the transaction ended, and with it what was staged.
@@ -76,7 +78,7 @@ impl Merge {
     /// # Errors
     /// What the server refuses.
     pub async fn discard(self, client: &Client) -> Result<()> {
-        client.batch_execute(&self.drop).await.map_err(|e| from_driver(&e))
+        client.batch_execute(&self.sql.drop()).await.map_err(|e| from_driver(&e))
     }
 
     /// Applies a folded page, at most `batch` complete rows at a time. Returns how many partial puts found no row.
@@ -129,10 +131,10 @@ impl Merge {
         self.clear(client).await?;
         let mut slots = Slots::new(round.plan, round.page);
         let mut lines = round.lines();
-        let mut mask = Vec::new();
+        let (mut mask, mut groups) = (Vec::new(), Vec::new());
         copy(client, &self.copy_any, round.plan, |fields| match lines.next() {
             Some(line) => {
-                round.push(fields, &mut slots, &mut mask, line)?;
+                round.push(fields, &mut slots, &mut mask, &mut groups, line)?;
                 Ok(true)
             }
             None => Ok(false),
@@ -152,13 +154,34 @@ impl Merge {
         let found = filled?;
         deleted?;
         inserted?;
-        Ok((round.partial.len() as u64).saturating_sub(found + updated?))
+        self.put_groups(client, &groups).await?;
+        let needing = round.partial.iter().filter(|p| !makes(p.rest)).count() as u64;
+        Ok(needing.saturating_sub(found + updated?))
+    }
+
+    /// One statement per set of columns that rows leave out.
+    async fn put_groups(&mut self, client: &Client, groups: &[Vec<u8>]) -> Result<()> {
+        for (group, mask) in (0_i32..).zip(groups) {
+            let statement = match self.puts.get(mask) {
+                Some(statement) => statement.clone(),
+                None => {
+                    let statement = client.prepare(&self.sql.put(mask)).await.map_err(|e| from_driver(&e))?;
+                    if self.puts.len() >= MOST_STATEMENTS {
+                        self.puts.clear();
+                    }
+                    self.puts.insert(mask.clone(), statement.clone());
+                    statement
+                }
+            };
+            client.execute(&statement, &[&group]).await.map_err(|e| from_driver(&e))?;
+        }
+        Ok(())
     }
 
     /// Empties the stage if this transaction has filled it before.
     async fn clear(&mut self, client: &Client) -> Result<()> {
         if std::mem::replace(&mut self.filled, true) {
-            client.batch_execute(&self.empty).await.map_err(|e| from_driver(&e))?;
+            client.batch_execute(&self.sql.empty()).await.map_err(|e| from_driver(&e))?;
         }
         Ok(())
     }
@@ -179,22 +202,34 @@ enum Line {
     Complete(u32),
     Delete(u32),
     Partial { row: u32, number: i32 },
+    Put(u32),
     Origin { row: u32, number: i32, own_first: bool },
 }
 
 impl Round<'_> {
     fn lines(&self) -> impl Iterator<Item = Line> {
         let deletes = self.folded.deletes.iter().map(|row| Line::Delete(*row));
-        let partial = (0..).zip(self.partial).map(|(number, upsert)| Line::Partial { row: upsert.row, number });
+        let partial = (0..).zip(self.partial).map(|(number, upsert)| match makes(upsert.rest) {
+            true => Line::Put(upsert.row),
+            false => Line::Partial { row: upsert.row, number },
+        });
         let origins = (0..).zip(self.partial).filter_map(|(number, upsert)| match upsert.rest {
             Rest::Moved { from, own_first } => Some(Line::Origin { row: from, number, own_first }),
-            Rest::Own | Rest::Complete => None,
+            Rest::Own | Rest::OwnOrDefaults | Rest::Defaults | Rest::Complete => None,
         });
         let complete = self.complete.iter().map(|upsert| Line::Complete(upsert.row));
         deletes.chain(partial).chain(origins).chain(complete)
     }
 
-    fn push(&self, fields: &mut Fields, slots: &mut Slots<'_>, mask: &mut Vec<u8>, line: Line) -> Result<()> {
+    /// Writes a row of the stage. `groups` are the masks of puts so far.
+    fn push(
+        &self,
+        fields: &mut Fields,
+        slots: &mut Slots<'_>,
+        mask: &mut Vec<u8>,
+        groups: &mut Vec<Vec<u8>>,
+        line: Line,
+    ) -> Result<()> {
         fields.begin(EXTRA + slots.len());
         let (row, key_only) = match line {
             Line::Complete(row) => {
@@ -214,6 +249,13 @@ impl Round<'_> {
                 fields.bytes(mask);
                 (row, false)
             }
+            Line::Put(row) => {
+                fields.small(PUT);
+                slots.absent_mask(mask, |column| self.folded.source(self.page, column, row) as usize);
+                fields.integer(group_of(groups, mask));
+                fields.null();
+                (row, false)
+            }
             Line::Origin { row, number, own_first } => {
                 fields.small(if own_first { ORIGIN_IF_NONE } else { ORIGIN });
                 fields.integer(number);
@@ -227,93 +269,19 @@ impl Round<'_> {
     }
 }
 
-/// The statements' texts.
-struct Sql<'a> {
-    stage: String,
-    target: &'a Target,
-    plan: &'a Plan,
-    key: &'a [String],
-}
-
-impl Sql<'_> {
-    fn create(&self) -> String {
-        let column = |w: &Write| format!(", {} {}", w.sql(), w.column.stage_type);
-        let columns: String = self.plan.writes.iter().map(column).collect();
-        format!(
-            "CREATE TEMPORARY TABLE {} (_faucet_op pg_catalog.int2, _faucet_row pg_catalog.int4, \
-             _faucet_absent pg_catalog.bytea{columns}) ON COMMIT DELETE ROWS",
-            self.stage
-        )
-    }
-
-    fn copy(&self, any: bool) -> String {
-        let extra = if any { "_faucet_op, _faucet_row, _faucet_absent, " } else { "" };
-        let (names, format) = (self.plan.names(), self.plan.format.sql());
-        format!("COPY {} ({extra}{names}) FROM STDIN ({format})", self.stage)
-    }
-
-    fn insert(&self) -> String {
-        let (target, names) = (self.target.sql(), self.plan.names());
-        let sets: Vec<_> = self.set().map(|(_, w)| format!("{0} = EXCLUDED.{0}", w.sql())).collect();
-        let action = if sets.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", sets.join(", ")) };
-        format!(
-            "INSERT INTO {target} ({names}) OVERRIDING SYSTEM VALUE \
-             SELECT {names} FROM {} WHERE _faucet_op IS NULL ON CONFLICT ({}) DO {action}",
-            self.stage,
-            list(self.key.iter().map(String::as_str))
-        )
-    }
-
-    fn delete(&self) -> String {
-        let (target, stage, same) = (self.target.sql(), &self.stage, self.same_key("t", "s"));
-        format!("DELETE FROM {target} AS t USING {stage} AS s WHERE s._faucet_op = {DELETE} AND {same}")
-    }
-
-    fn update(&self) -> String {
-        let (target, stage, same) = (self.target.sql(), &self.stage, self.same_key("t", "s"));
-        let mut sets: Vec<_> = self.set().map(merged).collect();
-        if sets.is_empty() {
-            // Nothing can be absent then, but the statement has to be one.
-            sets = self.key.iter().map(|k| format!("{0} = t.{0}", quoted(k))).collect();
-        }
-        let sets = sets.join(", ");
-        format!("UPDATE {target} AS t SET {sets} FROM {stage} AS s WHERE s._faucet_op = {PARTIAL} AND {same}")
-    }
-
-    fn fill(&self) -> String {
-        let (target, stage) = (self.target.sql(), &self.stage);
-        let written = self.plan.writes.iter().enumerate().filter(|(_, w)| !w.key);
-        let sets: String = written.map(|set| format!("{}, ", merged(set))).collect();
-        format!(
-            "UPDATE {stage} AS s SET {sets}_faucet_op = NULL FROM {stage} AS o JOIN {target} AS t ON {} \
-             WHERE s._faucet_op = {PARTIAL} AND o._faucet_row = s._faucet_row AND (o._faucet_op = {ORIGIN} \
-             OR o._faucet_op = {ORIGIN_IF_NONE} AND NOT EXISTS (SELECT FROM {target} AS n WHERE {}))",
-            self.same_key("t", "o"),
-            self.same_key("n", "s")
-        )
-    }
-
-    /// The columns that an update sets (K4), with their places.
-    fn set(&self) -> impl Iterator<Item = (usize, &Write)> {
-        self.plan.writes.iter().enumerate().filter(|(_, w)| !w.key && !w.column.identity_always)
-    }
-
-    fn same_key(&self, a: &str, b: &str) -> String {
-        let same = |k: &String| format!("{a}.{0} = {b}.{0}", quoted(k));
-        self.key.iter().map(same).collect::<Vec<_>>().join(" AND ")
+/// Whether an upsert makes a row where the destination has none.
+fn makes(rest: Rest) -> bool {
+    match rest {
+        Rest::Complete | Rest::OwnOrDefaults | Rest::Defaults => true,
+        Rest::Own | Rest::Moved { .. } => false,
     }
 }
 
-/// Sets a column to the staged value, or keeps the one in `t` where the stage has none.
-fn merged((place, write): (usize, &Write)) -> String {
-    let name = write.sql();
-    match write.source {
-        Origin::Column(_) => {
-            format!(
-                "{name} = CASE pg_catalog.get_bit(s._faucet_absent, {place}) WHEN 1 THEN t.{name} ELSE s.{name} END"
-            )
-        }
-        // Members that the row lacks stay.
-        Origin::Row => format!("{name} = t.{name} OPERATOR(pg_catalog.||) s.{name}"),
-    }
+/// The number of the group of rows that leave out the columns of `mask`. A page has few of them.
+fn group_of(groups: &mut Vec<Vec<u8>>, mask: &[u8]) -> i32 {
+    let place = groups.iter().position(|known| known == mask).unwrap_or_else(|| {
+        groups.push(mask.to_vec());
+        groups.len() - 1
+    });
+    place as i32
 }

@@ -21,6 +21,7 @@ mod config;
 mod copy;
 mod create;
 mod merge;
+mod merge_sql;
 mod overwrite;
 mod plan;
 mod rows;

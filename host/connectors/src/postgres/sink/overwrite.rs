@@ -9,6 +9,7 @@
 //! which the next run drops, from one that is being filled.
 
 use faucet_core::error::{Error, Result};
+use std::time::{Duration, Instant};
 use tokio_postgres::Client;
 
 use super::OVERWRITE_BUSY;
@@ -26,6 +27,10 @@ pub struct Side {
 const MOST_NAME: usize = 63;
 const PREFIX: &str = "_faucet_overwrite_";
 
+/// How long to ask for the lock.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
+
 impl Side {
     /// Creates it, in the place of one that a crashed run left.
     ///
@@ -33,9 +38,7 @@ impl Side {
     /// `postgres.overwrite_busy`, and what the server refuses.
     pub async fn create(client: &Client, target: &Target) -> Result<Self> {
         let sql = qualified(Some(&target.schema), &side_name(&target.name));
-        let lock = "SELECT pg_catalog.pg_try_advisory_lock(pg_catalog.hashtextextended($1, 0))";
-        let locked: bool = client.query_one(lock, &[&sql]).await.map_err(|e| from_driver(&e))?.get(0);
-        if !locked {
+        if !lock(client, &sql).await? {
             let what = format!("another run is overwriting {}", target.sql());
             return Err(Error::new(&OVERWRITE_BUSY, what).hint("wait for it to end, or stop it"));
         }
@@ -59,7 +62,8 @@ impl Side {
         let names = list(target.columns.iter().filter(|c| !c.generated).map(|c| c.name.as_str()));
         let swap = format!(
             "BEGIN; TRUNCATE {table}; INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM {side}; \
-             DROP TABLE {side}; COMMIT"
+             DROP TABLE {side}; COMMIT; {}",
+            self.unlock()
         );
         client.batch_execute(&swap).await.map_err(|e| from_driver(&e).context(format!("replacing the rows of {table}")))
     }
@@ -69,7 +73,28 @@ impl Side {
     /// # Errors
     /// What the server refuses.
     pub async fn discard(self, client: &Client) -> Result<()> {
-        client.batch_execute(&format!("DROP TABLE IF EXISTS {}", self.sql)).await.map_err(|e| from_driver(&e))
+        let discard = format!("DROP TABLE IF EXISTS {}; {}", self.sql, self.unlock());
+        client.batch_execute(&discard).await.map_err(|e| from_driver(&e))
+    }
+
+    /// Lets go of the lock as SQL, so that the next run needn't wait for the end of this session.
+    fn unlock(&self) -> String {
+        let name = self.sql.replace('\'', "''");
+        format!("SELECT pg_catalog.pg_advisory_unlock(pg_catalog.hashtextextended('{name}', 0))")
+    }
+}
+
+/// Takes the lock of the side table `sql`. A session that was broken off holds it until the server notices, so it is
+/// asked for a while.
+async fn lock(client: &Client, sql: &str) -> Result<bool> {
+    let lock = "SELECT pg_catalog.pg_try_advisory_lock(pg_catalog.hashtextextended($1, 0))";
+    let start = Instant::now();
+    loop {
+        let locked: bool = client.query_one(lock, &[&sql]).await.map_err(|e| from_driver(&e))?.get(0);
+        if locked || start.elapsed() > LOCK_PATIENCE {
+            return Ok(locked);
+        }
+        tokio::time::sleep(LOCK_PAUSE).await;
     }
 }
 

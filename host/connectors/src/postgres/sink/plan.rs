@@ -8,7 +8,7 @@ use super::target::{Target, TargetColumn};
 use super::{ColumnMapping, NOT_JSONB, SinkConfig};
 use crate::postgres::encode::direct;
 use crate::postgres::error::COLUMN_MISSING;
-use crate::postgres::name::{list, quoted};
+use crate::postgres::name::quoted;
 use crate::postgres::types::Wire;
 
 /// What goes where for pages of one schema.
@@ -77,11 +77,6 @@ impl Plan {
         let binary = writes.iter().all(|w| w.wire(schema).is_some());
         let format = if binary { Format::Binary } else { Format::Text };
         Ok(Self { of: schema.clone(), writes, format, marker })
-    }
-
-    /// The written columns as a list of identifiers.
-    pub fn names(&self) -> String {
-        list(self.writes.iter().map(|w| w.column.name.as_str()))
     }
 }
 

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Page, Schema};
-use faucet_core::ports::{Sink, WriteMode};
+use faucet_core::ports::{Sink, WriteMode, refuse_token};
 use std::sync::Arc;
 
 use super::copy::Direct;
@@ -106,6 +106,7 @@ impl PostgresSink {
         if let Some(Prepared { into: Into::Merge(old), .. }) = self.prepared.take() {
             old.discard(self.client()).await?;
         }
+        schema.check_names()?;
         self.find_target(schema).await?;
         let session = self.session.as_ref().expect("begin_use checks that the session is there");
         let target = self.target.as_ref().expect("it was found or created above");
@@ -253,6 +254,9 @@ impl Sink for PostgresSink {
 
     async fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()> {
         self.begin_use()?;
+        if self.config.write_mode == WriteMode::Overwrite {
+            refuse_token(token)?;
+        }
         self.commit_open(token).await?;
         self.usable = true;
         Ok(())

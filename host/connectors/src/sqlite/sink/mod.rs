@@ -27,7 +27,7 @@ use faucet_core::ports::{Sink, SinkCapabilities, SinkConnector, SinkContext, Wri
 pub use self::config::SqliteSinkConfig;
 use self::writer::Writer;
 use crate::blocking::Worker;
-use crate::file::refuse_token;
+use faucet_core::ports::refuse_token;
 
 /// There is no such table.
 pub static TABLE_MISSING: Code = Code {

@@ -7,7 +7,7 @@
 //! * **S3** Two keys swapped in one statement: see [`Moves::deletes_what_is_there`].
 
 use faucet_core::error::Result;
-use faucet_core::model::{Page, ValueRef};
+use faucet_core::model::Page;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use std::mem;
@@ -53,7 +53,8 @@ impl<'a> Rows<'a> {
         let mut skipped = 0;
         for row in 0..self.page.rows() {
             match ops.map_or(RowOp::Upsert, |ops| ops[row]) {
-                RowOp::Upsert => skipped += u64::from(!self.put(row, marker, &mut moves)?),
+                RowOp::Upsert => skipped += u64::from(!self.put(row, Statement::Upsert, &mut moves)?),
+                RowOp::Update => skipped += u64::from(!self.put(row, Statement::Update, &mut moves)?),
                 RowOp::Delete => self.delete(row, &mut moves)?,
                 RowOp::Truncate => {
                     self.statements.truncate()?;
@@ -65,8 +66,8 @@ impl<'a> Rows<'a> {
         Ok(skipped)
     }
 
-    /// Puts a row. `false` when it was skipped.
-    fn put(&mut self, row: usize, marker: Option<usize>, moves: &mut Moves<'a>) -> Result<bool> {
+    /// Puts a row, by `partial` if it has absent slots. `false` when it was skipped.
+    fn put(&mut self, row: usize, partial: Statement, moves: &mut Moves<'a>) -> Result<bool> {
         let arrived = moves.arrive(row);
         let mask = self.take_mask(row);
         let done = if !self.has_absents || mask.iter().all(|&has| has == 1) {
@@ -74,11 +75,9 @@ impl<'a> Rows<'a> {
             true
         } else if let Some(rest) = arrived {
             self.put_moved(&mask, row, rest)?
-        } else if is_change(self.page, row, marker) {
-            self.statements.run(Statement::Update, &mask, row, &[])?
         } else {
-            self.statements.run(Statement::Upsert, &mask, row, &[])?;
-            true
+            // An upsert that has nothing to set changes no row either, and yet the row is there.
+            self.statements.run(partial, &mask, row, &[])? || partial == Statement::Upsert
         };
         self.mask = mask;
         Ok(done)
@@ -117,11 +116,6 @@ impl<'a> Rows<'a> {
         }
         mask
     }
-}
-
-/// Whether the row changes one that has to be there.
-fn is_change(page: &Page, row: usize, marker: Option<usize>) -> bool {
-    marker.is_some_and(|marker| page.columns()[marker].value(row) == ValueRef::Text("u"))
 }
 
 impl Statements<'_> {

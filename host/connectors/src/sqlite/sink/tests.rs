@@ -186,7 +186,7 @@ async fn an_overwrite_shows_nothing_until_the_end() {
         let mut given_up = sink::<SqliteSink>(config.clone()).await.unwrap();
         given_up.write(two()).await.unwrap();
         given_up.commit(None).await.unwrap();
-        assert_eq!(given_up.commit(Some(("s", "1"))).await.unwrap_err().code().id, "file.no_tokens");
+        assert_eq!(given_up.commit(Some(("s", "1"))).await.unwrap_err().code().id, "sink.no_tokens");
         drop(given_up);
         let mut done = sink::<SqliteSink>(config.clone()).await.unwrap();
         done.write(two()).await.unwrap();

@@ -124,7 +124,7 @@ fn absent_slots_are_left_out_and_members_keep_the_columns_order() {
 #[test]
 fn columns_of_one_name_are_refused() {
     let schema = Schema::new(TableId::bare("t"), vec![Field::new("id", Kind::I64), Field::new("id", Kind::Text)]);
-    assert_eq!(JsonRows::new(&schema).unwrap_err().code().id, "json.duplicate_column");
+    assert_eq!(JsonRows::new(&schema).unwrap_err().code().id, "page.duplicate_column");
 }
 
 /// A row of every kind, parsed by another parser: each member is exactly the value's own text.

@@ -1,0 +1,162 @@
+//! The statements that merge a stage into its table. The stage's columns are explained in [`super::merge`].
+
+use super::copy::is_set;
+use super::plan::{Format, Origin, Plan, Write};
+use super::target::Target;
+use crate::postgres::name::{list, quoted};
+
+/// `_faucet_op` of a delete.
+pub const DELETE: i16 = 1;
+/// Of an update that leaves columns out.
+pub const PARTIAL: i16 = 2;
+/// Of the key a row had before it moved.
+pub const ORIGIN: i16 = 3;
+/// The same, where a row under the new key goes first.
+pub const ORIGIN_IF_NONE: i16 = 4;
+/// Of a put that leaves columns out.
+pub const PUT: i16 = 5;
+
+/// The statements' texts.
+#[derive(Debug)]
+pub struct Sql {
+    /// The stage, as SQL.
+    stage: String,
+    /// The destination, as SQL.
+    target: String,
+    writes: Vec<Write>,
+    format: Format,
+    key: Vec<String>,
+}
+
+impl Sql {
+    /// Over `stage`, for `target`, whose rows are found by `key`.
+    pub fn new(stage: String, target: &Target, plan: &Plan, key: &[String]) -> Self {
+        Self { stage, target: target.sql(), writes: plan.writes.clone(), format: plan.format, key: key.to_vec() }
+    }
+
+    /// Creates the stage.
+    pub fn create(&self) -> String {
+        let column = |w: &Write| format!(", {} {}", w.sql(), w.column.stage_type);
+        let columns: String = self.writes.iter().map(column).collect();
+        format!(
+            "CREATE TEMPORARY TABLE {} (_faucet_op pg_catalog.int2, _faucet_row pg_catalog.int4, \
+             _faucet_absent pg_catalog.bytea{columns}) ON COMMIT DELETE ROWS",
+            self.stage
+        )
+    }
+
+    /// Fills it: with complete rows, or with `any`.
+    pub fn copy(&self, any: bool) -> String {
+        let extra = if any { "_faucet_op, _faucet_row, _faucet_absent, " } else { "" };
+        let (names, format) = (self.names(), self.format.sql());
+        format!("COPY {} ({extra}{names}) FROM STDIN ({format})", self.stage)
+    }
+
+    /// Puts the complete rows.
+    pub fn insert(&self) -> String {
+        let (target, names) = (&self.target, self.names());
+        let sets: Vec<_> = self.set().map(|(_, w)| format!("{0} = EXCLUDED.{0}", w.sql())).collect();
+        let action = if sets.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", sets.join(", ")) };
+        format!(
+            "INSERT INTO {target} ({names}) OVERRIDING SYSTEM VALUE \
+             SELECT {names} FROM {} WHERE _faucet_op IS NULL ON CONFLICT ({}) DO {action}",
+            self.stage,
+            list(self.key.iter().map(String::as_str))
+        )
+    }
+
+    /// Puts the rows of group `$1` with the columns they have: all but those of `mask`.
+    pub fn put(&self, mask: &[u8]) -> String {
+        let has = |place: &usize| !is_set(mask, *place);
+        let names = list((0..self.writes.len()).filter(has).map(|place| self.writes[place].column.name.as_str()));
+        let sets: Vec<_> = self.set().filter(|(place, _)| has(place)).map(|(_, write)| put(write)).collect();
+        let action = if sets.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", sets.join(", ")) };
+        format!(
+            "INSERT INTO {} AS t ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM {} \
+             WHERE _faucet_op = {PUT} AND _faucet_row = $1::pg_catalog.int4 ON CONFLICT ({}) DO {action}",
+            self.target,
+            self.stage,
+            list(self.key.iter().map(String::as_str))
+        )
+    }
+
+    /// Deletes the rows with the keys of deletes.
+    pub fn delete(&self) -> String {
+        let (target, stage, same) = (&self.target, &self.stage, self.same_key("t", "s"));
+        format!("DELETE FROM {target} AS t USING {stage} AS s WHERE s._faucet_op = {DELETE} AND {same}")
+    }
+
+    /// Changes the rows that partial updates mean.
+    pub fn update(&self) -> String {
+        let (target, stage, same) = (&self.target, &self.stage, self.same_key("t", "s"));
+        let mut sets: Vec<_> = self.set().map(merged).collect();
+        if sets.is_empty() {
+            // Nothing can be absent then, but the statement has to be one.
+            sets = self.key.iter().map(|k| format!("{0} = t.{0}", quoted(k))).collect();
+        }
+        let sets = sets.join(", ");
+        format!("UPDATE {target} AS t SET {sets} FROM {stage} AS s WHERE s._faucet_op = {PARTIAL} AND {same}")
+    }
+
+    /// Makes partial rows that moved complete, from the rows under their old keys.
+    pub fn fill(&self) -> String {
+        let (target, stage) = (&self.target, &self.stage);
+        let written = self.writes.iter().enumerate().filter(|(_, w)| !w.key);
+        let sets: String = written.map(|set| format!("{}, ", merged(set))).collect();
+        format!(
+            "UPDATE {stage} AS s SET {sets}_faucet_op = NULL FROM {stage} AS o JOIN {target} AS t ON {} \
+             WHERE s._faucet_op = {PARTIAL} AND o._faucet_row = s._faucet_row AND (o._faucet_op = {ORIGIN} \
+             OR o._faucet_op = {ORIGIN_IF_NONE} AND NOT EXISTS (SELECT FROM {target} AS n WHERE {}))",
+            self.same_key("t", "o"),
+            self.same_key("n", "s")
+        )
+    }
+
+    /// Empties the stage.
+    pub fn empty(&self) -> String {
+        format!("TRUNCATE {}", self.stage)
+    }
+
+    /// Drops it.
+    pub fn drop(&self) -> String {
+        format!("DROP TABLE {}", self.stage)
+    }
+
+    fn names(&self) -> String {
+        list(self.writes.iter().map(|w| w.column.name.as_str()))
+    }
+
+    /// The columns that an update sets (K4), with their places.
+    fn set(&self) -> impl Iterator<Item = (usize, &Write)> {
+        self.writes.iter().enumerate().filter(|(_, w)| !w.key && !w.column.identity_always)
+    }
+
+    fn same_key(&self, a: &str, b: &str) -> String {
+        let same = |k: &String| format!("{a}.{0} = {b}.{0}", quoted(k));
+        self.key.iter().map(same).collect::<Vec<_>>().join(" AND ")
+    }
+}
+
+/// Sets a column to the staged value, or keeps the one in `t` where the stage has none.
+fn merged((place, write): (usize, &Write)) -> String {
+    let name = write.sql();
+    match write.source {
+        Origin::Column(_) => {
+            format!(
+                "{name} = CASE pg_catalog.get_bit(s._faucet_absent, {place}) WHEN 1 THEN t.{name} ELSE s.{name} END"
+            )
+        }
+        // Members that the row lacks stay.
+        Origin::Row => format!("{name} = t.{name} OPERATOR(pg_catalog.||) s.{name}"),
+    }
+}
+
+/// Sets a column of a row that is there already to the value of the one that was to be inserted.
+fn put(write: &Write) -> String {
+    let name = write.sql();
+    match write.source {
+        Origin::Column(_) => format!("{name} = EXCLUDED.{name}"),
+        // Members that the row lacks stay.
+        Origin::Row => format!("{name} = t.{name} OPERATOR(pg_catalog.||) EXCLUDED.{name}"),
+    }
+}
