@@ -99,7 +99,7 @@ fn a_later_version_of_the_same_track_runs() {
 
 #[test]
 fn another_world_is_no_transform() {
-    let other = "package other:world@1.0.0; world thing { export run: func(); }";
+    let other = "package other:things@1.0.0; world thing { export run: func(); }";
     assert_refused(&dummy(other, "thing"), "plugin.wrong_world", "it exports run");
     let nothing = b"\0asm\x0d\0\x01\0";
     assert_refused(nothing, "plugin.wrong_world", "it exports nothing");
@@ -109,6 +109,12 @@ fn another_world_is_no_transform() {
 fn an_import_that_is_not_offered() {
     let wit = package("0.1.0") + "interface more { f: func(); } world greedy { import more; export transforms; }";
     assert_refused(&dummy(&wit, "greedy"), "plugin.not_offered", "faucet:connector/more");
+}
+
+#[test]
+fn recursion_without_frames_in_memory_ends_too() {
+    let endless = r#"(memory (export "memory") 1) (func $f (result i32) (i32.add (call $f) (i32.const 1)))"#;
+    assert_refused(&from_module(&module(endless, "(call $f)")), "plugin.trap", "stack overflow");
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl Host {
             });
             match newer {
                 Some(version) => wrong_version(subject, &version),
-                None => Error::new(&NOT_OFFERED, format!("{subject} can't be linked: {}", error.root_cause())),
+                None => Error::new(&NOT_OFFERED, format!("{subject} can't be linked: {error:#}")),
             }
         })
     }

@@ -352,8 +352,15 @@ pub fn from_driver(error: &tokio_postgres::Error) -> Error {
     match std::error::Error::source(error).and_then(|s| s.downcast_ref::<std::io::Error>()) {
         Some(io) => from_io(io),
         // The driver's own texts (a type that can't be converted, a malformed message) hold no value.
+        None if is_authentication(error) => Error::new(&AUTH_FAILED, error.to_string()),
         None => Error::new(&PROTOCOL, error.to_string()),
     }
+}
+
+/// Whether the driver itself gave up on authentication, such as for a channel binding that isn't there. It keeps the
+/// kind of its errors to itself.
+fn is_authentication(error: &tokio_postgres::Error) -> bool {
+    error.to_string().starts_with("authentication error")
 }
 
 /// The error for people behind a failed read or write on an established connection.
