@@ -22,8 +22,8 @@ const EXPECTED: [Expected; 2] = [
         table: "customers",
         // The first character, stars for the rest of the local part, then the domain.
         source: "SELECT id, name, left(email, 1) || repeat('*', position('@' in email) - 2) || \
-                 substr(email, position('@' in email)), city, extract(epoch FROM joined)::bigint FROM customers",
-        destination: "SELECT id, name, email, city, CAST(strftime('%s', joined) AS INTEGER) FROM customers",
+                 substr(email, position('@' in email)), city, (joined AT TIME ZONE 'UTC')::text || '+00:00' FROM customers",
+        destination: "SELECT id, name, email, city, joined FROM customers",
     },
 ];
 
