@@ -21,3 +21,10 @@ fn files(extension: &str) -> Vec<PathBuf> {
 fn shown(path: &std::path::Path) -> String {
     path.strip_prefix(workspace()).unwrap_or(path).display().to_string()
 }
+
+#[test]
+fn the_readme_shows_the_example_transform_as_it_is() {
+    let read = |path: &str| std::fs::read_to_string(workspace().join(path)).expect("the file is there");
+    let example = read("examples/plugins/uppercase/src/lib.rs");
+    assert!(read("README.md").contains(example.trim_end()), "README.md shows another examples/plugins/uppercase");
+}

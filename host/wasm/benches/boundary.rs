@@ -1,7 +1,7 @@
 //! What the boundary costs: a page of 1,000 rows and 10 columns into a component and back, and loading a plugin that
-//! was compiled before. The figures are in `wit/README.md`.
+//! was compiled before. The figures are in `docs/src/benchmarks.md`.
 //!
-//! `cargo bench -p faucet-wasm`
+//! `cargo bench --workspace --bench boundary`
 // `missing_docs`: criterion_group! writes a public function.
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -69,15 +69,15 @@ fn calls(criterion: &mut Criterion) {
     let host = Host::new(HostOptions::default()).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
     let page = page();
-    let mut group = criterion.benchmark_group("page of 1000 rows x 10 columns");
+    let mut group = criterion.benchmark_group("boundary");
     group.throughput(Throughput::Elements(ROWS as u64));
     let cases = [
-        ("no-op, buffers both ways", &test_guests, "echo", json!("buffers")),
-        ("no-op, columns passed through", &test_guests, "echo", json!("pass")),
-        ("mask: partial", &guests, "mask", json!({ "columns": ["email"], "method": "partial" })),
-        ("mask: redact", &guests, "mask", json!({ "columns": ["email"] })),
-        ("mask: hash", &guests, "mask", json!({ "columns": ["email"], "method": "hash" })),
-        ("filter: two thirds stay", &guests, "filter", json!({ "field": "status", "op": "ne", "value": "new" })),
+        ("noop", &test_guests, "echo", json!("buffers")),
+        ("noop_passed_through", &test_guests, "echo", json!("pass")),
+        ("mask_partial", &guests, "mask", json!({ "columns": ["email"], "method": "partial" })),
+        ("mask_redact", &guests, "mask", json!({ "columns": ["email"] })),
+        ("mask_hash", &guests, "mask", json!({ "columns": ["email"], "method": "hash" })),
+        ("filter_two_thirds_stay", &guests, "filter", json!({ "field": "status", "op": "ne", "value": "new" })),
     ];
     for (name, folder, component, config) in cases {
         let plugin = host.load(&spec(folder, component)).unwrap();
@@ -95,14 +95,14 @@ fn loading(criterion: &mut Criterion) {
     let options = HostOptions { cache_dir: Some(folder.path().join("kept")) };
     let host = Host::new(options.clone()).unwrap();
     host.load(&spec(&guests, "mask")).unwrap();
-    criterion.bench_function("load a plugin that is kept", |bencher| {
+    criterion.bench_function("load_kept", |bencher| {
         bencher.iter(|| host.load(&spec(&guests, "mask")).unwrap());
     });
-    criterion.bench_function("start the engine, load a plugin that is kept", |bencher| {
+    criterion.bench_function("start_engine_and_load_kept", |bencher| {
         bencher.iter(|| Host::new(options.clone()).unwrap().load(&spec(&guests, "mask")).unwrap());
     });
     let plugin = host.load(&spec(&guests, "mask")).unwrap();
-    criterion.bench_function("open a transform: a fresh instance", |bencher| {
+    criterion.bench_function("open_instance", |bencher| {
         bencher.iter(|| plugin.open(json!({ "columns": ["email"] })).unwrap());
     });
 }

@@ -1,4 +1,4 @@
-//! What crossing into a component costs: the `noop` bench of faucet-wasm, next to the goal of 25 ns a row.
+//! What crossing into a component costs: `noop` of the bench `boundary` of faucet-wasm, next to the goal of 25 ns a row.
 
 use serde_json::Value;
 
@@ -14,10 +14,10 @@ const GOAL_NS: f64 = 25.0;
 
 /// Runs the bench. Figures are for 1,000,000 rows, like those of the other workloads.
 pub fn measure() -> Result<Outcome> {
-    let mut command = process::cargo(&["bench", "--quiet", "--package", "faucet-wasm", "--bench", "noop"]);
+    let mut command = process::cargo(&["bench", "--quiet", "--workspace", "--bench", "boundary", "--", "boundary/noop$"]);
     process::run(&mut command)?;
     let folder = workspace::target().join("criterion");
-    let nanoseconds = estimate(&folder.join("noop/new/estimates.json"))? / ROWS;
+    let nanoseconds = estimate(&folder.join("boundary/noop/new/estimates.json"))? / ROWS;
     let sample = |ns: f64| Sample { wall_s: ns / 1000.0, cpu_s: ns / 1000.0, ..Sample::default() };
     println!("wasm_noop: {nanoseconds:.1} ns a row in and out");
     Ok(Outcome::new("wasm_noop", "25 ns a row", Compare::Process, &[sample(nanoseconds)], &[sample(GOAL_NS)]))
