@@ -257,8 +257,9 @@ fn read_variable(
     if kind == Kind::Bytes {
         return Ok(Arc::new(BinaryArray::new(offsets, Buffer::from_vec(data), nulls)));
     }
-    check_utf8(&offsets, &data)?;
-    let text = StringArray::new(offsets, Buffer::from_vec(data), nulls);
+    let data = Buffer::from_vec(data);
+    let text = StringArray::try_new(offsets.clone(), data.clone(), nulls);
+    let text = text.map_err(|_| RawError::Utf8 { row: broken_text(&offsets, &data) })?;
     check_grammar(kind, &text)?;
     Ok(Arc::new(text))
 }
@@ -267,24 +268,21 @@ fn check_offsets(offsets: &[i32], data: usize) -> Result<(), RawError> {
     if offsets[0] != 0 {
         return Err(RawError::Offset { row: 0 });
     }
-    if let Some(row) = offsets.windows(2).position(|pair| pair[1] < pair[0]) {
+    let falls = |pair: &[i32]| pair[1] < pair[0];
+    // All of them without a branch first, which is several times as fast.
+    if offsets.windows(2).fold(false, |any, pair| any | falls(pair)) {
+        let row = offsets.windows(2).position(falls).unwrap_or(0);
         return Err(RawError::Offset { row });
     }
     let end = offsets[offsets.len() - 1] as usize;
     expect_length("data", end, data)
 }
 
-fn check_utf8(offsets: &OffsetBuffer<i32>, data: &[u8]) -> Result<(), RawError> {
-    let row_of = |byte: usize| offsets.partition_point(|&o| o as usize <= byte).saturating_sub(1);
-    let text = match std::str::from_utf8(data) {
-        Ok(text) => text,
-        Err(e) => {
-            return Err(RawError::Utf8 { row: row_of(e.valid_up_to()) });
-        }
-    };
-    match offsets.iter().position(|&o| !text.is_char_boundary(o as usize)) {
-        Some(row) => Err(RawError::Utf8 { row: row.saturating_sub(1) }),
-        None => Ok(()),
+/// The row of the first text that is not UTF-8, or that an offset cuts within a character.
+fn broken_text(offsets: &[i32], data: &[u8]) -> usize {
+    match std::str::from_utf8(data) {
+        Ok(text) => offsets.iter().position(|&o| !text.is_char_boundary(o as usize)).unwrap_or(0).saturating_sub(1),
+        Err(e) => offsets.partition_point(|&o| o as usize <= e.valid_up_to()).saturating_sub(1),
     }
 }
 

@@ -206,6 +206,21 @@ pub fn push_uuid(out: &mut Vec<u8>, uuid: &[u8; 16]) {
 /// Whether `text` is a decimal number as [`super::Kind::Decimal`] allows it: sign, digits, fraction, exponent, or one
 /// of `NaN`, `Infinity`, `-Infinity`.
 pub(super) fn is_decimal(text: &str) -> bool {
+    is_plain_decimal(text.as_bytes()) || is_any_decimal(text)
+}
+
+/// Whether it is digits with at most a minus and a point, as nearly all are.
+fn is_plain_decimal(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let (mut points, mut others) = (0_usize, 0_usize);
+    for byte in digits {
+        points += usize::from(*byte == b'.');
+        others += usize::from(!byte.is_ascii_digit() && *byte != b'.');
+    }
+    others == 0 && points < 2 && digits.len() > points
+}
+
+fn is_any_decimal(text: &str) -> bool {
     if matches!(text, "NaN" | "Infinity" | "-Infinity") {
         return true;
     }
