@@ -72,8 +72,8 @@ fn calls(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("boundary");
     group.throughput(Throughput::Elements(ROWS as u64));
     let cases = [
-        ("noop", &test_guests, "echo", json!("buffers")),
-        ("noop_passed_through", &test_guests, "echo", json!("pass")),
+        ("noop_all_buffers_new", &test_guests, "echo", json!("buffers")),
+        ("noop", &test_guests, "echo", json!("pass")),
         ("mask_partial", &guests, "mask", json!({ "columns": ["email"], "method": "partial" })),
         ("mask_redact", &guests, "mask", json!({ "columns": ["email"] })),
         ("mask_hash", &guests, "mask", json!({ "columns": ["email"], "method": "hash" })),

@@ -211,13 +211,15 @@ pub(super) fn is_decimal(text: &str) -> bool {
 
 /// Whether it is digits with at most a minus and a point, as nearly all are.
 fn is_plain_decimal(text: &[u8]) -> bool {
-    let digits = text.strip_prefix(b"-").unwrap_or(text);
-    let (mut points, mut others) = (0_usize, 0_usize);
-    for byte in digits {
-        points += usize::from(*byte == b'.');
-        others += usize::from(!byte.is_ascii_digit() && *byte != b'.');
+    let (mut has_digit, mut has_point) = (false, false);
+    for byte in text.strip_prefix(b"-").unwrap_or(text) {
+        match byte {
+            b'0'..=b'9' => has_digit = true,
+            b'.' if !has_point => has_point = true,
+            _ => return false,
+        }
     }
-    others == 0 && points < 2 && digits.len() > points
+    has_digit
 }
 
 fn is_any_decimal(text: &str) -> bool {
