@@ -72,8 +72,13 @@ pub enum Command {
     ///
     /// Captures the change stream's position, reads the rows that exist, then applies every change since that position.
     /// Progress is durable: start the same command again and it resumes where it was, whatever stopped it.
-    #[command(alias = "replicate")]
-    Mirror(ConfigArgs),
+    #[command(alias = "replicate", args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+    Mirror(MirrorArgs),
+    /// Look at everything a change stream depends on, and say what to fix
+    ///
+    /// Connects to the source and shows its settings, the role's privileges, the publication and its tables, and the
+    /// replication slot with the log it keeps. Changes nothing. Fails if something keeps the stream from working.
+    Doctor(ConfigArgs),
     /// Check a configuration without connecting anywhere
     ///
     /// Lists every problem with its line and what would fix it. Warnings don't fail.
@@ -95,6 +100,33 @@ pub struct ConfigArgs {
     /// The configuration, YAML or JSON; - reads standard input
     #[arg(value_name = "CONFIG")]
     pub config: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct MirrorArgs {
+    /// The configuration, YAML or JSON; - reads standard input
+    #[arg(value_name = "CONFIG", required = true)]
+    pub config: Option<PathBuf>,
+    #[command(subcommand)]
+    pub command: Option<MirrorCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MirrorCommand {
+    /// End a mirror for good: drop its replication slot and forget its state
+    ///
+    /// The destination's rows stay. A mirror started after this begins with a snapshot.
+    Drop(DropArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct DropArgs {
+    /// The configuration of the mirror
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+    /// Don't ask
+    #[arg(long, short)]
+    pub yes: bool,
 }
 
 #[derive(Debug, Args)]
@@ -157,6 +189,9 @@ mod tests {
     #[test]
     fn replicate_is_mirror() {
         let cli = Cli::try_parse_from(["faucet", "replicate", "m.yaml"]).expect("the older name is accepted");
-        assert!(matches!(cli.command, Command::Mirror(_)));
+        assert!(matches!(cli.command, Command::Mirror(MirrorArgs { command: None, .. })));
+        let cli = Cli::try_parse_from(["faucet", "mirror", "drop", "m.yaml"]).expect("a mirror can be dropped");
+        assert!(matches!(cli.command, Command::Mirror(MirrorArgs { command: Some(_), .. })));
+        assert!(Cli::try_parse_from(["faucet", "mirror"]).is_err());
     }
 }

@@ -11,6 +11,8 @@ mod bundled;
 mod catalog;
 mod completions;
 mod display;
+mod doctor;
+mod drop_mirror;
 mod explain;
 mod init;
 mod list;
@@ -30,7 +32,7 @@ mod validate;
 use clap::Parser;
 use std::process::ExitCode;
 
-use args::{Cli, Command};
+use args::{Cli, Command, MirrorCommand};
 use display::Failure;
 
 fn main() -> ExitCode {
@@ -47,7 +49,12 @@ fn main() -> ExitCode {
 fn dispatch(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Run(args) => run::execute(&cli.global, args),
-        Command::Mirror(args) => mirror::execute(&cli.global, args),
+        Command::Mirror(args) => match (&args.command, &args.config) {
+            (Some(MirrorCommand::Drop(args)), _) => drop_mirror::execute(&cli.global, args),
+            (None, Some(config)) => mirror::execute(&cli.global, config),
+            (None, None) => Err(Failure::Usage("a configuration is needed: faucet mirror CONFIG".to_owned())),
+        },
+        Command::Doctor(args) => doctor::execute(&cli.global, args),
         Command::Validate(args) => validate::execute(&cli.global, args),
         Command::Schema(args) => schema::execute(args),
         Command::List(args) => list::execute(&cli.global, args),

@@ -5,17 +5,18 @@ use faucet_core::delivery::Mechanism;
 use faucet_core::error::{Error, Result, UNCHECKED_CONFIG};
 use faucet_core::mirror::{self, Mirror};
 use faucet_core::pipeline::Ended;
+use std::path::Path;
 use std::sync::Arc;
 
-use crate::args::{ConfigArgs, Global};
+use crate::args::Global;
 use crate::display::Failure;
 use crate::load;
 use crate::recipe::Planned;
 use crate::session::Session;
 
 /// Snapshots a table, then streams its changes.
-pub fn execute(global: &Global, args: &ConfigArgs) -> Result<(), Failure> {
-    let loaded = load::plan(&args.config, Purpose::Mirror, global.quiet)?;
+pub fn execute(global: &Global, config: &Path) -> Result<(), Failure> {
+    let loaded = load::plan(config, Purpose::Mirror, global.quiet)?;
     Session::new(global, loaded.plan).execute(run)
 }
 

@@ -39,7 +39,22 @@ pub static NO_RUNTIME: Code = Code {
 };
 
 /// The codes raised by this crate.
-pub static CODES: &[&Code] = &[&STOPPED_EARLY, &NO_RUNTIME, &crate::init::NOT_WRITTEN];
+pub static CODES: &[&Code] = &[
+    &STOPPED_EARLY,
+    &NO_RUNTIME,
+    &crate::init::NOT_WRITTEN,
+    &crate::doctor::UNWELL,
+    &crate::doctor::NOTHING_TO_EXAMINE,
+    &crate::drop_mirror::NOT_CONFIRMED,
+];
+
+/// Runs a short piece of work to its end, without signals and progress.
+pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime =
+        runtime.map_err(|e| Error::new(&NO_RUNTIME, "the async runtime could not be started").caused_by(e))?;
+    Ok(runtime.block_on(work))
+}
 
 /// A planned pipeline about to run.
 pub struct Session {

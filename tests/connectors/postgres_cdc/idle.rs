@@ -99,3 +99,30 @@ fn a_cycle_is_not_over_while_the_server_still_reads_its_log() {
     fixture.sql("INSERT INTO t VALUES (1)");
     assert_eq!(fixture.open().changes(), ["c t id=1"]);
 }
+
+#[test]
+fn a_heartbeat_gives_an_idle_database_positions_and_is_no_change() {
+    let fixture = eager("CREATE TABLE t (id int PRIMARY KEY)", "FOR TABLE t")
+        .with(json!({"heartbeat_interval": "50ms", "idle_timeout": "1s"}));
+    fixture.capture();
+    let before = fixture.client().one("SELECT pg_current_wal_lsn()");
+    let mut stream = fixture.open();
+    // The cycle ends although heartbeats keep coming.
+    let batches = stream.drain();
+    assert_eq!(batches.iter().map(faucet_core::ports::Batch::rows).sum::<usize>(), 0);
+    let last = bookmark(batches.last().expect("an idle cycle has a bookmark"));
+    stream.confirm(&last);
+    stream.close();
+    let sql = format!("SELECT '{}'::pg_lsn > '{before}'", last.0["lsn"].as_str().unwrap());
+    assert_eq!(fixture.client().one(&sql), "t", "nothing else wrote to the log");
+    // It has ended with the stream.
+    let end = || {
+        fixture.client().one(
+            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%faucet.heartbeat%' AND pid <> pg_backend_pid()",
+        )
+    };
+    faucet_tests::eventually(Duration::from_secs(10), "the heartbeat to end", || match end().as_str() {
+        "0" => Ok(()),
+        some => Err(format!("{some} sessions")),
+    });
+}

@@ -3,6 +3,7 @@
 mod batches;
 mod changes;
 mod connections;
+mod examine;
 mod failures;
 mod idle;
 mod images;

@@ -1,7 +1,6 @@
 //! The slot: made, found, held by somebody else, past us, dropped.
 
 use super::{Fixture, last_bookmark, open, try_capture};
-use faucet_connectors::postgres::cdc::{PostgresCdcConfig, drop_slot};
 use faucet_core::error::{Error, Retry};
 use faucet_core::model::TableId;
 use faucet_core::ports::Bookmark;
@@ -164,15 +163,10 @@ fn dropping_a_slot_matches_its_name_exactly() {
     // Under LIKE, `_` would stand for any character.
     let sibling = fixture.slot().replacen('_', "x", 1);
     fixture.sql(&format!("SELECT pg_create_logical_replication_slot('{sibling}', 'pgoutput')"));
-    let config: PostgresCdcConfig = serde_json::from_value(fixture.config.clone()).unwrap();
-    let dropped = {
-        let config = config.clone();
-        move || {
-            runtime::wait({
-                let config = config.clone();
-                async move { drop_slot(&config).await }
-            })
-        }
+    let config = fixture.config.clone();
+    let dropped = move || {
+        let mut capture = super::connector().capture(&config).unwrap();
+        runtime::wait(async move { capture.release().await })
     };
     let mut stream = fixture.open();
     assert_eq!(dropped().unwrap_err().code().id, "postgres.slot_active");

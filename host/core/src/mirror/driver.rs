@@ -6,7 +6,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::coordinator::{Coordinator, Effect, Event, Mark, Outcome};
-use super::marker::{BOOKMARK_MISSING, Marker};
+use super::marker::Marker;
+use super::place;
 use super::route::OneTable;
 use crate::error::{Error, Result};
 use crate::failpoint;
@@ -16,7 +17,6 @@ use crate::pipeline::{
     wait_before_retry,
 };
 use crate::ports::{Bookmark, Capture, Expect, Sink, Source, StateStore, Transform};
-use crate::state::{self, StateKey};
 
 /// A mirror of one table, ready to run.
 pub struct Mirror {
@@ -140,17 +140,8 @@ impl Driver<'_> {
 
     /// The stored marker and committed mark, if the mirror ran before.
     async fn load(&self) -> Result<Option<(Marker, Mark)>> {
-        let key = self.marker_key();
-        let Some(stored) = self.mirror.store.get(key.as_str()).await? else { return Ok(None) };
-        let marker = Marker::parse(key.as_str(), &stored.value)?;
-        let keeper = self.keeper();
-        let progress = keeper.load().await?.ok_or_else(|| {
-            Error::new(
-                &BOOKMARK_MISSING,
-                format!("the state has \"{}\" but nothing under \"{}\"", key.as_str(), keeper.key.as_str()),
-            )
-        })?;
-        Ok(Some((marker, self.mark(progress.bookmark)?)))
+        let stored = place::stored(&self.mirror.store, &self.mirror.name).await?;
+        stored.map(|(marker, bookmark)| Ok((marker, self.mark(bookmark)?))).transpose()
     }
 
     async fn capture(&mut self) -> Result<Mark> {
@@ -167,7 +158,7 @@ impl Driver<'_> {
             self.keeper().save(&Progress { bookmark, sequence }).await?;
         }
         let value = marker.to_value();
-        self.mirror.store.put(self.marker_key().as_str(), &value, Expect::Any).await.map(drop)
+        self.mirror.store.put(place::marker_key(&self.mirror.name).as_str(), &value, Expect::Any).await.map(drop)
     }
 
     /// Numbers on from a token that an earlier life of this mirror left in the destination, so that it is never taken
@@ -224,11 +215,7 @@ impl Driver<'_> {
     }
 
     fn keeper(&self) -> Keeper {
-        Keeper { store: self.mirror.store.clone(), key: StateKey::cdc(&self.mirror.name) }
-    }
-
-    fn marker_key(&self) -> StateKey {
-        StateKey::pipeline_marker(&self.mirror.name, state::Marker::Replication)
+        place::keeper(&self.mirror.store, &self.mirror.name)
     }
 
     fn mark(&self, bookmark: Bookmark) -> Result<Mark> {

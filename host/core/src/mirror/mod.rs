@@ -7,12 +7,14 @@
 pub mod coordinator;
 pub mod driver;
 mod marker;
+mod place;
 mod route;
 #[cfg(test)]
 mod simulation;
 
 pub use driver::{Mirror, run};
 pub use marker::{BOOKMARK_MISSING, Marker, NOT_A_MARKER, Stage};
+pub use place::{forget, stored};
 pub use route::SECOND_TABLE;
 
 use crate::error::Code;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::model::{Page, Position, TableId};
 
 /// A place a source can resume from, as the JSON it chose. Opaque to everyone else; stored and handed back unchanged.
@@ -80,6 +80,62 @@ pub trait Capture: Send {
 
     /// The tables the stream covers, with their keys.
     async fn discover(&mut self) -> Result<Vec<Discovered>>;
+
+    /// Looks at all that a stream opened at `bookmark` (or anew) depends on, and changes nothing.
+    ///
+    /// # Errors
+    /// When nothing can be looked at. What is wrong with the things themselves is a [`Finding`].
+    async fn examine(&mut self, bookmark: Option<&Bookmark>) -> Result<Vec<Finding>>;
+
+    /// Gives up the place that the upstream keeps for this source (drops the replication slot). Whether there was one.
+    async fn release(&mut self) -> Result<bool>;
+}
+
+/// What an examination says about one thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// What was looked at, such as `slot "orders"`.
+    pub subject: String,
+    /// How it is.
+    pub grade: Grade,
+    /// What was found.
+    pub what: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+}
+
+impl Finding {
+    /// A thing as it should be.
+    pub fn fine(subject: impl Into<String>, what: impl Into<String>) -> Self {
+        Self { subject: subject.into(), grade: Grade::Fine, what: what.into(), hint: None }
+    }
+
+    /// A thing that works and may hurt later.
+    pub fn warning(subject: impl Into<String>, what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { grade: Grade::Warning, hint: Some(hint.into()), ..Self::fine(subject, what) }
+    }
+
+    /// A thing that keeps the stream from working.
+    pub fn failure(subject: impl Into<String>, what: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { grade: Grade::Failure, hint: Some(hint.into()), ..Self::fine(subject, what) }
+    }
+
+    /// The failure that `error` is.
+    pub fn error(subject: impl Into<String>, error: &Error) -> Self {
+        let hint = error.hint_text().map(str::to_owned);
+        Self { grade: Grade::Failure, hint, ..Self::fine(subject, error.to_string()) }
+    }
+}
+
+/// How an examined thing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Grade {
+    /// As it should be.
+    Fine,
+    /// It works, and may hurt later.
+    Warning,
+    /// The stream can't work like this.
+    Failure,
 }
 
 /// A table that a capture found.

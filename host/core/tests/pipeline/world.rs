@@ -5,7 +5,8 @@ use faucet_core::error::{Blame, Code, Error, Result, Retry};
 use faucet_core::model::{Field, Kind, Op, Page, PageBuilder, Position, Schema, TableId, ValueRef};
 use faucet_core::pipeline::Recipe;
 use faucet_core::ports::{
-    Batch, Bookmark, Boundary, Capture, Discovered, Expect, Sink, Source, StateStore, Transform, Version, Versioned,
+    Batch, Bookmark, Boundary, Capture, Discovered, Expect, Finding, Sink, Source, StateStore, Transform, Version,
+    Versioned,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -271,5 +272,13 @@ impl Capture for World {
 
     async fn discover(&mut self) -> Result<Vec<Discovered>> {
         Ok(vec![])
+    }
+
+    async fn examine(&mut self, _: Option<&Bookmark>) -> Result<Vec<Finding>> {
+        Ok(vec![])
+    }
+
+    async fn release(&mut self) -> Result<bool> {
+        Ok(true)
     }
 }

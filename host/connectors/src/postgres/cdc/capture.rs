@@ -3,16 +3,16 @@
 use async_trait::async_trait;
 use faucet_core::error::Result;
 use faucet_core::model::Position;
-use faucet_core::ports::{Bookmark, Capture, Discovered};
+use faucet_core::ports::{Bookmark, Capture, Discovered, Finding};
 
 use super::config::PostgresCdcConfig;
 use super::lsn::Place;
 use super::wire::Wire;
-use super::{open, preflight, slot};
+use super::{examine, open, preflight, slot};
 use crate::postgres::endpoint::Endpoint;
 
 /// The name shown to the server while a position is captured.
-const SHOWN: &str = "capture";
+pub(super) const SHOWN: &str = "capture";
 
 /// Captures the position of a permanent slot, which it creates where needed.
 pub(super) struct SlotCapture {
@@ -34,7 +34,7 @@ impl Capture for SlotCapture {
         preflight::publication(&session, &self.config.publication_name).await?;
         let mut wire = Wire::connect(&endpoint, SHOWN).await?;
         let here = preflight::identify(&mut wire).await?;
-        let (_, confirmed) = open::ensure_slot(&self.config, &session, &mut wire, &server.database, true).await?;
+        let (_, confirmed) = open::ensure_slot(&self.config, &session, &mut wire, &server, true).await?;
         wire.close().await;
         session.close().await;
         Ok(Place { lsn: confirmed, ..here }.to_bookmark())
@@ -51,18 +51,21 @@ impl Capture for SlotCapture {
         session.close().await;
         Ok(tables)
     }
-}
 
-/// Drops the slot of `config`, so that the server stops keeping its log for it; whether there was one.
-///
-/// The name is matched exactly, and a slot in use stays.
-///
-/// # Errors
-/// `postgres.slot_active`, and failures to connect.
-pub async fn drop_slot(config: &PostgresCdcConfig) -> Result<bool> {
-    let endpoint = Endpoint::new(&config.connection_url, config.tls.as_ref())?;
-    let session = endpoint.connect(SHOWN).await?;
-    let dropped = slot::drop_slot(&session, &config.slot_name).await;
-    session.close().await;
-    dropped
+    async fn examine(&mut self, bookmark: Option<&Bookmark>) -> Result<Vec<Finding>> {
+        let bookmark = bookmark.map(Place::from_bookmark).transpose()?;
+        let endpoint = self.endpoint()?;
+        let session = endpoint.connect(SHOWN).await?;
+        let findings = examine::examine(&self.config, &endpoint, &session, bookmark.as_ref()).await;
+        session.close().await;
+        findings
+    }
+
+    /// The name is matched exactly, and a slot in use stays (`postgres.slot_active`).
+    async fn release(&mut self) -> Result<bool> {
+        let session = self.endpoint()?.connect(SHOWN).await?;
+        let dropped = slot::drop_slot(&session, &self.config.slot_name).await;
+        session.close().await;
+        dropped
+    }
 }

@@ -56,6 +56,14 @@ pub struct PostgresCdcConfig {
     /// The cycle ends at the first end of a transaction after so many changes. Default: no limit.
     #[serde(default)]
     pub max_messages: Option<NonZeroU64>,
+    /// How often a message without content is written into the source's log, so that a database where nothing happens
+    /// still has positions to confirm. Needs a role that may write. Default: never.
+    #[serde(default)]
+    pub heartbeat_interval: Option<Span>,
+    /// Whether a slot that is created is kept in step on the standbys of its server, to survive a failover. Needs
+    /// PostgreSQL 17.
+    #[serde(default)]
+    pub failover: bool,
     /// How long a finished transaction waits for the next to share its batch.
     #[serde(default = "linger")]
     pub linger: Span,
@@ -104,11 +112,16 @@ impl PostgresCdcConfig {
             ("max_cycle_duration", self.max_cycle_duration),
             ("status_update_interval", self.status_update_interval),
         ];
-        for (key, _) in spans.iter().filter(|(_, span)| span.is_zero()) {
-            problems.push(Problem::error(*key, format!("`{key}` must be longer than zero")));
+        let heartbeat = self.heartbeat_interval.map(|span| ("heartbeat_interval", span));
+        for (key, _) in spans.into_iter().chain(heartbeat).filter(|(_, span)| span.is_zero()) {
+            problems.push(Problem::error(key, format!("`{key}` must be longer than zero")));
         }
         if self.linger > Span::from_secs(1) {
             problems.push(Problem::error("linger", "`linger` can be one second at most"));
+        }
+        if self.slot_type == SlotType::Temporary && self.failover {
+            let text = "a temporary slot ends with its session, so there is nothing to fail over";
+            problems.push(Problem::error("failover", text).hint("remove `failover`, or use a permanent slot"));
         }
         if self.slot_type == SlotType::Temporary && !self.create_slot_if_missing {
             let text = "a temporary slot only exists while faucet runs, so faucet must be allowed to create it";

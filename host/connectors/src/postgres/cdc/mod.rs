@@ -11,7 +11,9 @@ mod catalog;
 mod config;
 pub mod decode;
 pub mod error;
+mod examine;
 mod feedback;
+mod heartbeat;
 mod inbox;
 mod intake;
 pub mod lsn;
@@ -28,7 +30,6 @@ use async_trait::async_trait;
 use faucet_core::error::{Problem, Result};
 use faucet_core::ports::{Capture, Source, SourceCapabilities, SourceConnector, SourceContext};
 
-pub use capture::drop_slot;
 pub use config::{PostgresCdcConfig, SlotType};
 
 /// The `postgres-cdc` source.

@@ -1,5 +1,6 @@
 //! Opens a stream: looks first, finds or makes the slot, then starts at the bookmark.
 
+use faucet_core::config::Span;
 use faucet_core::error::{Error, Result};
 use faucet_core::ports::SourceContext;
 use std::time::Duration;
@@ -8,11 +9,12 @@ use tokio::time::{Instant, sleep};
 use super::catalog::Catalog;
 use super::config::{PostgresCdcConfig, SlotType};
 use super::feedback::Feedback;
+use super::heartbeat::Heartbeat;
 use super::intake::Intake;
 use super::lsn::{Lsn, Place};
 use super::meter::Meter;
 use super::preflight::{self, Server};
-use super::slot::{self, Slot};
+use super::slot::{self, Life, Slot};
 use super::stream::{Pace, Stream};
 use super::wire::{Started, Wire, quote_name, quote_text};
 use crate::postgres::connect::Session;
@@ -40,9 +42,11 @@ pub(super) async fn stream(config: PostgresCdcConfig, context: SourceContext) ->
     tracing::debug!(slot = config.slot_name, start = %start.lsn, "streaming changes");
     let pace = pace(&config, &server);
     let feedback = Feedback::start(out, start.lsn, pace.status_interval);
+    let beat = |span: Span| Heartbeat::start(endpoint.clone(), context.pipeline.clone(), span.duration());
+    let heartbeat = config.heartbeat_interval.map(beat);
     let catalog = Catalog::new(endpoint, context.pipeline.clone(), session);
     let intake = Intake::new(start, config.batch_size.get() as usize);
-    Ok(Stream::new((inbox, feedback), catalog, intake, pace, Meter::new(&context.pipeline)))
+    Ok(Stream::new((inbox, feedback), catalog, intake, pace, Meter::new(&context.pipeline), heartbeat))
 }
 
 /// The slot of that name, checked, or a new one; the position its log begins at.
@@ -50,20 +54,24 @@ pub(super) async fn ensure_slot(
     config: &PostgresCdcConfig,
     session: &Session,
     wire: &mut Wire,
-    database: &str,
+    server: &Server,
     may_create: bool,
 ) -> Result<(Slot, Lsn)> {
+    if config.failover {
+        preflight::check_failover(server.version)?;
+    }
     if let Some(slot) = Slot::find(session, &config.slot_name).await? {
-        let confirmed = slot.check(database)?;
+        let confirmed = slot.check(&server.database)?;
         return Ok((slot, confirmed));
     }
     if !may_create || !config.create_slot_if_missing {
         return Err(slot::missing(&config.slot_name, !may_create));
     }
-    slot::create(wire, &config.slot_name, false).await?;
+    let life = if config.failover { Life::Failover } else { Life::Permanent };
+    slot::create(wire, &config.slot_name, life).await?;
     tracing::info!(slot = config.slot_name, "created the replication slot");
     match Slot::find(session, &config.slot_name).await? {
-        Some(slot) => slot.check(database).map(|confirmed| (slot, confirmed)),
+        Some(slot) => slot.check(&server.database).map(|confirmed| (slot, confirmed)),
         None => Err(slot::missing(&config.slot_name, false)),
     }
 }
@@ -78,11 +86,11 @@ async fn permanent(
     bookmark: Option<Place>,
 ) -> Result<Lsn> {
     let Some(bookmark) = bookmark else {
-        let (_, confirmed) = ensure_slot(config, session, wire, &server.database, true).await?;
+        let (_, confirmed) = ensure_slot(config, session, wire, server, true).await?;
         return Ok(confirmed);
     };
     preflight::same_log(wire, here, &bookmark).await?;
-    let (slot, confirmed) = ensure_slot(config, session, wire, &server.database, false).await?;
+    let (slot, confirmed) = ensure_slot(config, session, wire, server, false).await?;
     slot.check_holds(confirmed, bookmark.lsn)?;
     Ok(bookmark.lsn)
 }
@@ -96,7 +104,7 @@ async fn temporary(config: &PostgresCdcConfig, wire: &mut Wire, bookmark: Option
             "a temporary slot starts anew: changes committed since the bookmark are not delivered"
         );
     }
-    slot::create(wire, &config.slot_name, true).await
+    slot::create(wire, &config.slot_name, Life::Temporary).await
 }
 
 /// Starts the stream; waits a little for a slot that is still in use.

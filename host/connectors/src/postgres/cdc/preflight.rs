@@ -15,6 +15,8 @@ use crate::postgres::error::{PROTOCOL, from_driver};
 #[derive(Debug, Clone)]
 pub(super) struct Server {
     pub(super) database: String,
+    /// As `server_version_num` has it: 150004 for 15.4.
+    pub(super) version: i32,
     /// Zero when it is switched off.
     pub(super) wal_sender_timeout: Duration,
 }
@@ -29,18 +31,32 @@ pub(super) async fn server(client: &Client) -> Result<Server> {
     let row = client.query_one(SERVER, &[]).await.map_err(|e| from_driver(&e))?;
     let (number, version, level): (i32, &str, &str) = (row.get(0), row.get(1), row.get(2));
     check_version(number, version)?;
-    if level != "logical" {
-        return Err(Error::new(
-            &WAL_LEVEL,
-            format!("the server's wal_level is \"{level}\", a stream needs \"logical\""),
-        )
-        .hint("run `ALTER SYSTEM SET wal_level = 'logical'` as superuser and restart the server"));
-    }
+    check_wal_level(level)?;
     let timeout = u64::try_from(row.get::<_, i64>(4)).unwrap_or_default();
-    Ok(Server { database: row.get(3), wal_sender_timeout: Duration::from_millis(timeout) })
+    Ok(Server { database: row.get(3), version: number, wal_sender_timeout: Duration::from_millis(timeout) })
 }
 
-fn check_version(number: i32, version: &str) -> Result<()> {
+/// Checks that the log has what a stream is made of.
+pub(super) fn check_wal_level(level: &str) -> Result<()> {
+    if level == "logical" {
+        return Ok(());
+    }
+    let text = format!("the server's wal_level is \"{level}\", a stream needs \"logical\"");
+    Err(Error::new(&WAL_LEVEL, text)
+        .hint("run `ALTER SYSTEM SET wal_level = 'logical'` as superuser and restart the server"))
+}
+
+/// Checks that slots of this server can fail over.
+pub(super) fn check_failover(number: i32) -> Result<()> {
+    if number >= 170_000 {
+        return Ok(());
+    }
+    let (major, text) = (number / 10_000, "`failover: true` needs PostgreSQL 17 or newer");
+    Err(Error::new(&VERSION_UNSUPPORTED, format!("{text}, and this is {major}")).hint("remove `failover`"))
+}
+
+/// Checks that the server is new enough.
+pub(super) fn check_version(number: i32, version: &str) -> Result<()> {
     if number >= 140_000 {
         return Ok(());
     }
@@ -68,6 +84,13 @@ pub(super) async fn publication(client: &Client, name: &str) -> Result<()> {
     }
     Err(Error::new(&PUBLICATION_EMPTY, format!("publication \"{name}\" covers no table"))
         .hint(format!("run `ALTER PUBLICATION {} ADD TABLE schema.table`", quote_name(name))))
+}
+
+/// Whether this server's catalog has `column` in `table`.
+pub(super) async fn has_column(client: &Client, table: &str, column: &str) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT FROM pg_catalog.pg_attribute \
+               WHERE attrelid = pg_catalog.to_regclass($1::text) AND attname = $2::text AND NOT attisdropped)";
+    Ok(client.query_one(sql, &[&table, &column]).await.map_err(|e| from_driver(&e))?.get(0))
 }
 
 /// Publications of whole schemas came with PostgreSQL 15.
@@ -175,6 +198,8 @@ mod tests {
         let error = check_version(130_014, "13.14").unwrap_err();
         assert_eq!(error.code().id, "postgres.version_unsupported");
         assert!(error.to_string().contains("13.14"));
+        assert!(check_failover(170_000).is_ok());
+        assert_eq!(check_failover(160_010).unwrap_err().code().id, "postgres.version_unsupported");
     }
 
     #[test]

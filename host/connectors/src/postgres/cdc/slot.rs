@@ -110,13 +110,29 @@ pub(super) fn missing(name: &str, with_bookmark: bool) -> Error {
     }
 }
 
+/// How long a slot lives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Life {
+    /// As long as its session.
+    Temporary,
+    /// Until it is dropped.
+    Permanent,
+    /// The same, on the standbys too.
+    Failover,
+}
+
 /// Creates a slot; where its log begins.
 ///
 /// The server waits until every transaction that runs now has ended, so a query that starts after this sees all of those
 /// that end before the position.
-pub(super) async fn create(wire: &mut Wire, name: &str, temporary: bool) -> Result<Lsn> {
-    let temporary = if temporary { " TEMPORARY" } else { "" };
-    let sql = format!("CREATE_REPLICATION_SLOT {}{temporary} LOGICAL pgoutput NOEXPORT_SNAPSHOT", quote_name(name));
+pub(super) async fn create(wire: &mut Wire, name: &str, life: Life) -> Result<Lsn> {
+    let quoted = quote_name(name);
+    let sql = match life {
+        Life::Temporary => format!("CREATE_REPLICATION_SLOT {quoted} TEMPORARY LOGICAL pgoutput NOEXPORT_SNAPSHOT"),
+        Life::Permanent => format!("CREATE_REPLICATION_SLOT {quoted} LOGICAL pgoutput NOEXPORT_SNAPSHOT"),
+        // Options in this form came with PostgreSQL 15, and this one with 17.
+        Life::Failover => format!("CREATE_REPLICATION_SLOT {quoted} LOGICAL pgoutput (SNAPSHOT 'nothing', FAILOVER)"),
+    };
     let create = wire.query(&sql);
     tokio::pin!(create);
     let rows = loop {

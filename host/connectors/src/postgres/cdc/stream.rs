@@ -13,6 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::catalog::Catalog;
 use super::decode::Fault;
 use super::feedback::Feedback;
+use super::heartbeat::Heartbeat;
 use super::inbox::Inbox;
 use super::intake::{Intake, Question, Step};
 use super::lsn::{Lsn, Place};
@@ -71,6 +72,8 @@ pub(super) struct Stream {
     /// End of the log when the stream seemed idle: it is, once the server has read that far.
     idle_at: Option<Lsn>,
     over: bool,
+    /// Held while the stream is open.
+    heartbeat: Option<Heartbeat>,
 }
 
 /// When things last happened.
@@ -112,6 +115,7 @@ impl Stream {
         intake: Intake,
         pace: Pace,
         meter: Meter,
+        heartbeat: Option<Heartbeat>,
     ) -> Self {
         let now = Instant::now();
         let clock = Clock { began: now, heard: now, changed: now, bookmarked: now, first: None };
@@ -130,6 +134,7 @@ impl Stream {
             report_on_confirm: false,
             idle_at: None,
             over: false,
+            heartbeat,
         }
     }
 
@@ -348,6 +353,7 @@ impl Source for Stream {
         let Some(feedback) = self.feedback.take() else {
             return Ok(());
         };
+        self.heartbeat = None;
         // What the server still sends is thrown away, or it could not get to reading our goodbye.
         let drain = async {
             while self.inbox.fill().await.is_ok() {

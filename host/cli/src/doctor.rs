@@ -1,0 +1,114 @@
+//! `faucet doctor CONFIG`.
+
+use faucet_core::config::{Plan, Purpose};
+use faucet_core::error::{Blame, Code, Error, Result, Retry};
+use faucet_core::mirror;
+use faucet_core::ports::{Capture, Finding, Grade};
+use serde_json::json;
+
+use crate::args::{ConfigArgs, Global, Output};
+use crate::display::Failure;
+use crate::load;
+use crate::session;
+
+/// Something was found that keeps the stream from working.
+pub static UNWELL: Code = Code {
+    id: "doctor.unwell",
+    blame: Blame::Source,
+    retry: Retry::Operator,
+    title: "something keeps the change stream from working",
+    help: "`faucet doctor` printed what, and what to do about it, one line each, marked FAIL. Mend the first one and run \
+           it again: what follows from it may be gone then.",
+};
+
+/// The source has nothing to examine.
+pub static NOTHING_TO_EXAMINE: Code = Code {
+    id: "doctor.nothing_to_examine",
+    blame: Blame::Config,
+    retry: Retry::Never,
+    title: "the source keeps no place upstream",
+    help: "`faucet doctor` and `faucet mirror drop` are about sources that stream changes and keep a place for it, such as \
+           `postgres-cdc` with its replication slot. A query or a file has nothing of that kind.",
+};
+
+/// Prints what was found; an error if something failed.
+pub fn execute(global: &Global, args: &ConfigArgs) -> Result<(), Failure> {
+    let plan = load::plan(&args.config, Purpose::Validate, global.quiet)?.plan;
+    let findings = session::block_on(examine(&plan)).and_then(|found| found)?;
+    let shown = findings.iter().filter(|f| !global.quiet || f.grade != Grade::Fine);
+    match global.output {
+        Output::Json => shown.for_each(|finding| println!("{}", as_json(finding))),
+        Output::Text => print!("{}", as_text(&shown.collect::<Vec<_>>())),
+    }
+    let count = |grade| findings.iter().filter(|f| f.grade == grade).count();
+    match (count(Grade::Failure), count(Grade::Warning)) {
+        (0, 0) => Ok(()),
+        (0, warnings) => {
+            if global.output == Output::Text && !global.quiet {
+                println!("\n{warnings} to keep an eye on; nothing keeps the stream from working");
+            }
+            Ok(())
+        }
+        (failures, _) => Err(Failure::Error(Error::new(&UNWELL, format!("{failures} of {} failed", findings.len())))),
+    }
+}
+
+async fn examine(plan: &Plan) -> Result<Vec<Finding>> {
+    let mut capture = capture(plan)?;
+    let (bookmark, mut findings) = match stored(plan).await {
+        Ok(found) => found,
+        Err(error) => (None, vec![Finding::error("state", &error)]),
+    };
+    findings.extend(capture.examine(bookmark.as_ref()).await?);
+    Ok(findings)
+}
+
+/// The ability that the source needs for this.
+pub fn capture(plan: &Plan) -> Result<Box<dyn Capture>> {
+    let name = plan.source.kind.name();
+    plan.source.kind.capture(&plan.source.config).ok_or_else(|| {
+        Error::new(&NOTHING_TO_EXAMINE, format!("the source `{name}` keeps no place upstream"))
+            .hint("this is for sources of changes, such as `postgres-cdc`")
+    })
+}
+
+async fn stored(plan: &Plan) -> Result<(Option<faucet_core::ports::Bookmark>, Vec<Finding>)> {
+    let Some(stage) = &plan.store else {
+        return Ok((None, Vec::new()));
+    };
+    let store = stage.kind.open(&stage.config).await?;
+    Ok(match mirror::stored(&store, &plan.name).await? {
+        None => (None, vec![Finding::fine("state", "the mirror has not begun")]),
+        Some((marker, bookmark)) => {
+            let what = match marker.stage {
+                mirror::Stage::Snapshot => "the snapshot is not done",
+                mirror::Stage::Cdc => "the snapshot is done, the stream goes on from the bookmark",
+            };
+            (Some(bookmark), vec![Finding::fine("state", what)])
+        }
+    })
+}
+
+fn as_json(finding: &Finding) -> serde_json::Value {
+    json!({"subject": finding.subject, "grade": word(finding.grade), "what": finding.what, "hint": finding.hint})
+}
+
+fn word(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Fine => "ok",
+        Grade::Warning => "warn",
+        Grade::Failure => "FAIL",
+    }
+}
+
+fn as_text(findings: &[&Finding]) -> String {
+    let width = findings.iter().map(|f| f.subject.chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for finding in findings {
+        out.push_str(&format!("{:<4}  {:<width$}  {}\n", word(finding.grade), finding.subject, finding.what));
+        if let Some(hint) = &finding.hint {
+            out.push_str(&format!("{:6}{:<width$}  -> {hint}\n", "", ""));
+        }
+    }
+    out
+}

@@ -1,0 +1,45 @@
+//! What the state store holds of a mirror: its marker and its bookmark.
+
+use std::sync::Arc;
+
+use super::marker::{BOOKMARK_MISSING, Marker};
+use crate::error::{Error, Result};
+use crate::pipeline::ack::Keeper;
+use crate::ports::{Bookmark, StateStore};
+use crate::state::{self, StateKey};
+
+/// Where a mirror's stream keeps its bookmark.
+pub fn keeper(store: &Arc<dyn StateStore>, name: &str) -> Keeper {
+    Keeper { store: store.clone(), key: StateKey::cdc(name) }
+}
+
+/// The key of a mirror's marker.
+pub fn marker_key(name: &str) -> StateKey {
+    StateKey::pipeline_marker(name, state::Marker::Replication)
+}
+
+/// The stored marker and bookmark of the mirror called `name`, if it ran before.
+///
+/// # Errors
+/// `mirror.bookmark_missing`, `mirror.not_a_marker`, and failures of the store.
+pub async fn stored(store: &Arc<dyn StateStore>, name: &str) -> Result<Option<(Marker, Bookmark)>> {
+    let key = marker_key(name);
+    let Some(stored) = store.get(key.as_str()).await? else { return Ok(None) };
+    let marker = Marker::parse(key.as_str(), &stored.value)?;
+    let keeper = keeper(store, name);
+    let progress = keeper.load().await?.ok_or_else(|| {
+        let what = format!("the state has \"{}\" but nothing under \"{}\"", key.as_str(), keeper.key.as_str());
+        Error::new(&BOOKMARK_MISSING, what)
+    })?;
+    Ok(Some((marker, progress.bookmark)))
+}
+
+/// Removes all that is stored of the mirror called `name`: the next one starts with a snapshot.
+///
+/// # Errors
+/// Failures of the store.
+pub async fn forget(store: &dyn StateStore, name: &str) -> Result<()> {
+    // The marker first: without it the bookmark means nothing, and a crash between the two leaves a fresh start.
+    store.delete(marker_key(name).as_str()).await?;
+    store.delete(StateKey::cdc(name).as_str()).await
+}
