@@ -2,5 +2,6 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod doctor;
+mod drift;
 mod mirror;
 mod stopping;

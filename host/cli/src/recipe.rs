@@ -5,7 +5,7 @@ use faucet_core::config::{Plan, Stage};
 use faucet_core::error::Result;
 use faucet_core::pipeline::Recipe;
 use faucet_core::ports::{
-    AnySink, AnySource, AnyTransform, Bookmark, Sink, SinkContext, Source, SourceContext, Transform,
+    AnySink, AnySource, AnyTransform, Bookmark, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Transform,
 };
 
 /// A source, transforms and a sink, as planned.
@@ -14,6 +14,7 @@ pub struct Planned {
     source: Stage<dyn AnySource>,
     transforms: Vec<Stage<dyn AnyTransform>>,
     sink: Stage<dyn AnySink>,
+    schema: SchemaPolicy,
 }
 
 impl Planned {
@@ -25,6 +26,7 @@ impl Planned {
             source: plan.source.clone(),
             transforms: plan.transforms.iter().map(|stage| keyed(stage, &key)).collect(),
             sink: plan.sink.clone(),
+            schema: plan.schema,
         }
     }
 
@@ -63,7 +65,7 @@ impl Recipe for Planned {
     }
 
     async fn sink(&self) -> Result<Box<dyn Sink>> {
-        let context = SinkContext { pipeline: self.name.clone() };
+        let context = SinkContext { pipeline: self.name.clone(), schema: self.schema };
         let opened = self.sink.kind.open(&self.sink.config, context).await;
         opened.map_err(|e| e.context(format!("opening the sink '{}'", self.sink.kind.name())))
     }

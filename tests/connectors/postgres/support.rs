@@ -35,7 +35,7 @@ impl TestSink {
         let (sink, config) = (erase_sink::<Table>(), config(db, extra));
         let problems = sink.validate(&config);
         assert!(problems.is_empty(), "{problems:?}");
-        block(sink.open(&config, SinkContext { pipeline: "test".into() })).map(Self)
+        block(sink.open(&config, SinkContext { pipeline: "test".into(), ..SinkContext::default() })).map(Self)
     }
 
     pub fn write(&mut self, page: &Page) -> Result<()> {

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Error, Problem, Result, Retry, UNCHECKED_CONFIG};
 use faucet_core::model::Page;
-use faucet_core::ports::{Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
+use faucet_core::ports::{OnDrift, Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode, refuse_token};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::io::{self, ErrorKind, Write};
@@ -15,7 +15,6 @@ use std::path::Path;
 use crate::blocking::Worker;
 use crate::file::csv::{CsvRows, dialect};
 use crate::file::jsonl::JsonLines;
-use faucet_core::ports::refuse_token;
 
 /// Nobody reads the output any more.
 pub static CLOSED: Code = Code {
@@ -69,16 +68,17 @@ impl SinkConnector for StdoutSink {
     const NAME: &'static str = "stdout";
     const SUMMARY: &'static str = "The standard output, as JSON lines or CSV";
 
-    fn capabilities(_: &StdoutConfig) -> SinkCapabilities {
-        SinkCapabilities { modes: vec![WriteMode::Append], ..SinkCapabilities::default() }
+    fn capabilities(config: &StdoutConfig) -> SinkCapabilities {
+        let evolves = config.format == StdoutFormat::Jsonl;
+        SinkCapabilities { modes: vec![WriteMode::Append], evolves, ..SinkCapabilities::default() }
     }
 
     fn validate(_: &StdoutConfig) -> Vec<Problem> {
         Vec::new()
     }
 
-    async fn open(config: StdoutConfig, _: SinkContext) -> Result<Box<dyn Sink>> {
-        let rows = Rows::new(config.format)?;
+    async fn open(config: StdoutConfig, context: SinkContext) -> Result<Box<dyn Sink>> {
+        let rows = Rows::new(config.format, context.schema.on_drift)?;
         Ok(Box::new(OpenSink {
             printer: Worker::start("stdout sink", move || Ok(Printer::new(rows, io::stdout()))).await?,
         }))
@@ -91,12 +91,12 @@ enum Rows {
 }
 
 impl Rows {
-    fn new(format: StdoutFormat) -> Result<Self> {
+    fn new(format: StdoutFormat, on_drift: OnDrift) -> Result<Self> {
         match format {
             StdoutFormat::Jsonl => Ok(Rows::Jsonl(JsonLines::default())),
             StdoutFormat::Csv => {
                 let plain = dialect(",", "\"", "").map_err(|_| Error::new(&UNCHECKED_CONFIG, "no dialect"))?;
-                Ok(Rows::Csv(CsvRows::new(plain, String::new(), None)))
+                Ok(Rows::Csv(CsvRows::new(plain, String::new(), None, on_drift)))
             }
         }
     }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn printed(format: StdoutFormat) -> String {
-        let mut printer = Printer::new(Rows::new(format).unwrap(), Vec::new());
+        let mut printer = Printer::new(Rows::new(format, OnDrift::Fail).unwrap(), Vec::new());
         printer.write(&page()).unwrap();
         printer.write(&page()).unwrap();
         String::from_utf8(printer.out).unwrap()
@@ -204,10 +204,10 @@ mod tests {
     fn a_reader_that_went_away_is_told_from_a_failure() {
         let (reader, writer) = io::pipe().unwrap();
         drop(reader);
-        let mut printer = Printer::new(Rows::new(StdoutFormat::Jsonl).unwrap(), writer);
+        let mut printer = Printer::new(Rows::new(StdoutFormat::Jsonl, OnDrift::Fail).unwrap(), writer);
         assert_eq!(printer.write(&page()).unwrap_err().code().id, "stdout.closed");
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-        let mut printer = Printer::new(Rows::new(StdoutFormat::Jsonl).unwrap(), full);
+        let mut printer = Printer::new(Rows::new(StdoutFormat::Jsonl, OnDrift::Fail).unwrap(), full);
         assert_eq!(printer.write(&page()).unwrap_err().code().id, "stdout.not_written");
     }
 }

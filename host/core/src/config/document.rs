@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::{ByteSize, Span};
 use crate::delivery::Delivery;
+use crate::ports::SchemaPolicy;
 
 /// A faucet pipeline: where rows come from, what happens to them, where they go.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -20,7 +21,7 @@ use crate::delivery::Delivery;
     "dlq": "rows that a sink refuses stop the run for now",
     "matrix": "write one file for each pipeline for now",
     "schedule": "start faucet from cron or a systemd timer for now",
-    "schema_drift": "a changed source schema is handled by the sink's own rules for now",
+    "schema_drift": "write `schema: { on_drift: ... }`, which holds for the whole pipeline",
     "tenants": "write one file for each tenant for now",
 })))]
 pub struct Document {
@@ -43,6 +44,9 @@ pub struct Document {
     /// WebAssembly components by the name that `type` uses.
     #[serde(default)]
     pub plugins: BTreeMap<String, Plugin>,
+    /// What happens when the source's columns change.
+    #[serde(default)]
+    pub schema: SchemaPolicy,
     /// What a crash may do to the rows of the page in hand.
     #[serde(default)]
     pub delivery: Delivery,

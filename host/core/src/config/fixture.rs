@@ -144,6 +144,7 @@ impl SinkConnector for Table {
             modes: vec![WriteMode::Append, WriteMode::Upsert, WriteMode::Overwrite],
             transactional: true,
             tokens: true,
+            evolves: true,
         }
     }
 

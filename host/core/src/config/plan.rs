@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Redactor;
 use super::document::{Execution, MirrorMode, Observability};
 use crate::delivery::Mechanism;
-use crate::ports::{AnySink, AnySource, AnyStore, AnyTransform};
+use crate::ports::{AnySink, AnySource, AnyStore, AnyTransform, SchemaPolicy};
 
 /// One stage: what it is, and its checked configuration.
 pub struct Stage<K: ?Sized> {
@@ -38,6 +38,8 @@ pub struct Plan {
     pub store: Option<Stage<dyn AnyStore>>,
     /// How the mirror begins and goes on. Always there for [`Purpose::Mirror`], never for [`Purpose::Run`].
     pub mirror: Option<MirrorPlan>,
+    /// What happens when the source's columns change.
+    pub schema: SchemaPolicy,
     /// How rows get their effect once, or that they may get it twice.
     pub mechanism: Mechanism,
     /// How the pipeline runs.

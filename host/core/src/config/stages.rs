@@ -200,6 +200,7 @@ impl Stages {
             sink: stage(self.sink.as_ref(), &pipeline.sink)?,
             store,
             mirror,
+            schema: document.schema,
             mechanism,
             execution: document.execution.clone(),
             observability: document.observability.clone(),

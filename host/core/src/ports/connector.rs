@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-use super::{Bookmark, Capture, Sink, Source, WriteMode};
+use super::{Bookmark, Capture, SchemaPolicy, Sink, Source, WriteMode};
 use crate::error::{Problem, Result};
 
 /// What a source can do under a given configuration.
@@ -36,6 +36,8 @@ pub struct SinkCapabilities {
     pub transactional: bool,
     /// A commit can store a token in the same transaction ([`Sink::last_token`] answers).
     pub tokens: bool,
+    /// It can add columns, or has none that are fixed.
+    pub evolves: bool,
 }
 
 /// What a source is opened with besides its configuration.
@@ -52,6 +54,8 @@ pub struct SourceContext {
 pub struct SinkContext {
     /// The pipeline's name, for names the destination shows.
     pub pipeline: String,
+    /// What to do when rows have columns that the destination lacks.
+    pub schema: SchemaPolicy,
 }
 
 /// A kind of source: parse (serde), validate (pure), open (I/O).

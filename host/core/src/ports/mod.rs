@@ -7,6 +7,7 @@
 //! This module imports only `model` and `error`.
 
 mod connector;
+mod schema;
 mod sink;
 mod source;
 mod state;
@@ -16,6 +17,7 @@ pub use connector::{
     AnySink, AnySource, SinkCapabilities, SinkConnector, SinkContext, SourceCapabilities, SourceConnector,
     SourceContext, erase_sink, erase_source,
 };
+pub use schema::{OnDrift, OnIncompatible, SchemaPolicy};
 pub use sink::{CODES, Sink, WriteMode, refuse_token};
 pub use source::{Batch, Bookmark, Boundary, Capture, Discovered, Finding, Grade, Source};
 pub use state::{AnyStore, Expect, StateStore, Version, Versioned};

@@ -2,6 +2,7 @@
 
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Column, Page, Schema, ValueRef, push_text};
+use faucet_core::ports::OnDrift;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::file::output::Output;
 pub(crate) struct CsvRows {
     dialect: Dialect,
     null_value: String,
+    on_drift: OnDrift,
     /// The file's columns; known from its header, or from the first page.
     names: Option<Vec<String>>,
     /// Where the file's columns are in pages of the schema that came last.
@@ -25,8 +27,8 @@ pub(crate) struct CsvRows {
 
 impl CsvRows {
     /// Lines whose columns are `names`, or those of the first page.
-    pub(crate) fn new(dialect: Dialect, null_value: String, names: Option<Vec<String>>) -> Self {
-        Self { dialect, null_value, names, places: None }
+    pub(crate) fn new(dialect: Dialect, null_value: String, names: Option<Vec<String>>, on_drift: OnDrift) -> Self {
+        Self { dialect, null_value, on_drift, names, places: None }
     }
 
     /// Whether the columns are known, so that a header was written or is not wanted any more.
@@ -55,7 +57,7 @@ impl CsvRows {
     /// Appends the rows of `page`. A column that the page lacks, and a slot that was not sent, is a null.
     ///
     /// # Errors
-    /// `csv.other_columns` when the page has a column that the file lacks.
+    /// `csv.other_columns` when the page has a column that the file lacks, unless such columns are left out.
     pub(crate) fn push_page(&mut self, page: &Page, path: &Path, out: &mut Vec<u8>) -> Result<()> {
         let (dialect, null_value) = (self.dialect, self.null_value.clone());
         let columns: Vec<Option<&Column>> =
@@ -87,8 +89,12 @@ impl CsvRows {
         if !self.places.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, schema)) {
             schema.check_names()?;
             let names = self.names.as_deref().unwrap_or_default();
-            if let Some(unknown) = schema.fields.iter().find(|f| !names.iter().any(|n| **n == *f.name)) {
-                let what = format!("{} has no column \"{}\", which rows have", path.display(), unknown.name);
+            let unknown = schema.fields.iter().map(|f| &*f.name).filter(|name| !names.iter().any(|n| **n == **name));
+            let unknown: Vec<&str> = unknown.collect();
+            if self.on_drift.leaves_out() {
+                crate::sql::tell(self.on_drift, &path.display().to_string(), &unknown);
+            } else if let Some(unknown) = unknown.first() {
+                let what = format!("{} has no column \"{unknown}\", which rows have", path.display());
                 return Err(Error::new(&OTHER_COLUMNS, what).hint(format!("its columns are: {}", names.join(", "))));
             }
             let places = names.iter().map(|name| schema.index_of(name)).collect();
@@ -124,7 +130,7 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Opens the file; one that has rows keeps its columns.
-    pub(super) fn open(config: CsvSinkConfig, dialect: Dialect) -> Result<Self> {
+    pub(super) fn open(config: CsvSinkConfig, dialect: Dialect, on_drift: OnDrift) -> Result<Self> {
         let (output, names) = match config.write_mode {
             FileWriteMode::Overwrite => (Output::overwrite(&config.path)?, None),
             FileWriteMode::Append => {
@@ -134,7 +140,7 @@ impl Writer {
                 (output, names)
             }
         };
-        let rows = CsvRows::new(dialect, config.null_value, names);
+        let rows = CsvRows::new(dialect, config.null_value, names, on_drift);
         Ok(Self { output, rows, has_header: config.has_header, buffer: Vec::new() })
     }
 

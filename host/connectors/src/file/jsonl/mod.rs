@@ -71,6 +71,7 @@ impl SinkConnector for JsonlSink {
         SinkCapabilities {
             write_mode: config.write_mode.into(),
             modes: vec![WriteMode::Append, WriteMode::Overwrite],
+            evolves: true,
             ..SinkCapabilities::default()
         }
     }

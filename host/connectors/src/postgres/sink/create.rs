@@ -32,7 +32,7 @@ pub async fn create(client: &Client, config: &SinkConfig, schema: &Schema) -> Re
 }
 
 /// The fields that get a column of their own.
-fn written<'a>(config: &SinkConfig, schema: &'a Schema) -> Result<Vec<&'a Field>> {
+pub(super) fn written<'a>(config: &SinkConfig, schema: &'a Schema) -> Result<Vec<&'a Field>> {
     let marker = config.delete_marker.as_ref().map(|m| m.field.as_str());
     match config.column_mapping {
         ColumnMapping::AutoMap => Ok(schema.fields.iter().filter(|f| Some(&*f.name) != marker).collect()),
@@ -46,7 +46,11 @@ fn key_field<'a>(schema: &'a Schema, name: &str) -> Result<&'a Field> {
     })
 }
 
-async fn column_type(client: &Client, field: &Field) -> Result<String> {
+/// The type of a column for values of `field`, as SQL.
+///
+/// # Errors
+/// `postgres.object_missing`.
+pub(super) async fn column_type(client: &Client, field: &Field) -> Result<String> {
     let Some(native) = field.native_of("postgres") else { return Ok(type_of(field.kind).to_owned()) };
     // What the server reads as one whole type name can be put into a statement; nothing else is.
     let known: bool = client

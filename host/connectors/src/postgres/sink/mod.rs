@@ -12,7 +12,7 @@
 //! * **K1** A transaction is open from the first write to the commit; the commit is the server's COMMIT. After any error
 //!   the sink refuses everything, so that half a page is never committed.
 //! * **K2** The catalog is read and statements are prepared once per schema of pages.
-//! * **K3** A column that a page has and the table lacks is an error; one that the table has and the page lacks keeps its
+//! * **K3** A column that a page has and the table lacks follows the pipeline's `schema` block ([`drift`]); one that the table has and the page lacks keeps its
 //!   default, or the value that is there. So does an absent slot.
 //! * **K4** Generated columns are never written. A value for an identity column is written as it is (`OVERRIDING SYSTEM
 //!   VALUE`); an update leaves `GENERATED ALWAYS AS IDENTITY` alone, as PostgreSQL demands.
@@ -20,6 +20,7 @@
 mod config;
 mod copy;
 mod create;
+mod drift;
 mod merge;
 mod merge_sql;
 mod overwrite;
@@ -109,6 +110,7 @@ impl SinkConnector for Table {
             transactional: true,
             // Rows of an overwrite are visible at the end only, so a commit before it has nothing to vouch for.
             tokens: config.write_mode != WriteMode::Overwrite,
+            evolves: true,
         }
     }
 
@@ -117,6 +119,6 @@ impl SinkConnector for Table {
     }
 
     async fn open(config: SinkConfig, context: SinkContext) -> Result<Box<dyn Sink>> {
-        Ok(Box::new(PostgresSink::open(config, &context.pipeline).await?))
+        Ok(Box::new(PostgresSink::open(config, &context).await?))
     }
 }

@@ -2,6 +2,7 @@
 
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Kind, Schema};
+use faucet_core::ports::OnDrift;
 use std::sync::Arc;
 
 use super::target::{Target, TargetColumn};
@@ -10,6 +11,7 @@ use crate::postgres::encode::direct;
 use crate::postgres::error::COLUMN_MISSING;
 use crate::postgres::name::quoted;
 use crate::postgres::types::Wire;
+use crate::sql;
 
 /// What goes where for pages of one schema.
 #[derive(Debug)]
@@ -68,10 +70,10 @@ impl Plan {
     ///
     /// # Errors
     /// `postgres.column_missing` for a column that the table lacks, `postgres.not_jsonb`.
-    pub fn new(config: &SinkConfig, target: &Target, schema: &Arc<Schema>) -> Result<Self> {
+    pub fn new(config: &SinkConfig, on_drift: OnDrift, target: &Target, schema: &Arc<Schema>) -> Result<Self> {
         let marker = config.delete_marker.as_ref().and_then(|m| schema.index_of(&m.field));
         let writes = match config.column_mapping {
-            ColumnMapping::AutoMap => by_name(config, target, schema, marker)?,
+            ColumnMapping::AutoMap => by_name(config, on_drift, target, schema, marker)?,
             ColumnMapping::Jsonb => as_json(config, target, schema)?,
         };
         let binary = writes.iter().all(|w| w.wire(schema).is_some());
@@ -96,16 +98,30 @@ impl Write {
     }
 }
 
-fn by_name(config: &SinkConfig, target: &Target, schema: &Schema, marker: Option<usize>) -> Result<Vec<Write>> {
-    let mut writes = Vec::new();
+fn by_name(
+    config: &SinkConfig,
+    on_drift: OnDrift,
+    target: &Target,
+    schema: &Schema,
+    marker: Option<usize>,
+) -> Result<Vec<Write>> {
+    let (mut writes, mut left_out) = (Vec::new(), Vec::new());
     for (index, field) in schema.fields.iter().enumerate().filter(|(index, _)| Some(*index) != marker) {
-        let column = target.column(&field.name).ok_or_else(|| missing(target, &field.name))?;
+        let column = match target.column(&field.name) {
+            Some(column) => column,
+            None if on_drift.leaves_out() && !config.key.iter().any(|k| **k == *field.name) => {
+                left_out.push(&*field.name);
+                continue;
+            }
+            None => return Err(missing(target, &field.name)),
+        };
         // K4: the server computes it from the others.
         if !column.generated {
             let key = config.key.contains(&column.name);
             writes.push(Write { column: column.clone(), source: Origin::Column(index), key });
         }
     }
+    sql::tell(on_drift, &target.sql(), &left_out);
     Ok(writes)
 }
 
@@ -135,7 +151,7 @@ fn missing(target: &Target, name: &str) -> Error {
         (Some(twin), _) => error.hint(format!("it has \"{}\": names differ in case; rename one of them", twin.name)),
         (None, "__op") => error.hint("set `delete_marker: { field: __op, values: [d] }` and `write_mode: upsert`"),
         (None, _) => error.hint(format!(
-            "run ALTER TABLE {table} ADD COLUMN {} .., or leave the column out in the query or a transform",
+            "set schema: {{ on_drift: evolve }}, or run ALTER TABLE {table} ADD COLUMN {} ..",
             quoted(name)
         )),
     }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Page, Schema};
-use faucet_core::ports::{Sink, WriteMode, refuse_token};
+use faucet_core::ports::{SchemaPolicy, Sink, SinkContext, WriteMode, refuse_token};
 use std::sync::Arc;
 
 use super::copy::Direct;
@@ -12,7 +12,7 @@ use super::overwrite::Side;
 use super::plan::Plan;
 use super::target::Target;
 use super::token::Tokens;
-use super::{SinkConfig, UNUSABLE, create};
+use super::{SinkConfig, UNUSABLE, create, drift};
 use crate::postgres::error::{TABLE_MISSING, from_driver};
 use crate::postgres::name::qualified;
 use crate::postgres::{Endpoint, Session};
@@ -27,6 +27,7 @@ pub struct PostgresSink {
     /// `None` once closed.
     session: Option<Session>,
     config: SinkConfig,
+    schema: SchemaPolicy,
     target: Option<Target>,
     prepared: Option<Prepared>,
     tokens: Tokens,
@@ -52,9 +53,9 @@ enum Into {
 
 impl PostgresSink {
     /// Connects and looks at the destination.
-    pub async fn open(config: SinkConfig, pipeline: &str) -> Result<Self> {
+    pub async fn open(config: SinkConfig, context: &SinkContext) -> Result<Self> {
         let endpoint = Endpoint::new(&config.connection_url, config.tls.as_ref())?;
-        let session = endpoint.connect(pipeline).await?;
+        let session = endpoint.connect(&context.pipeline).await?;
         session.batch_execute(SETTINGS).await.map_err(|e| from_driver(&e))?;
         let target = find(&session, &config).await?;
         if target.is_none() && !config.create_table {
@@ -69,6 +70,7 @@ impl PostgresSink {
             session: Some(session),
             tokens: Tokens::new(&schema),
             config,
+            schema: context.schema,
             target,
             prepared: None,
             side: None,
@@ -103,14 +105,21 @@ impl PostgresSink {
         if self.prepared.as_ref().is_some_and(known) {
             return Ok(());
         }
-        if let Some(Prepared { into: Into::Merge(old), .. }) = self.prepared.take() {
-            old.discard(self.client()).await?;
-        }
+        let before = self.prepared.take().map(|Prepared { plan, into }| (plan.of, into));
+        let before = match before {
+            Some((of, Into::Merge(old))) => {
+                old.discard(self.client()).await?;
+                Some(of)
+            }
+            Some((of, Into::Direct(_))) => Some(of),
+            None => None,
+        };
         schema.check_names()?;
         self.find_target(schema).await?;
+        self.evolve(before.as_deref(), schema).await?;
         let session = self.session.as_ref().expect("begin_use checks that the session is there");
         let target = self.target.as_ref().expect("it was found or created above");
-        let plan = Plan::new(&self.config, target, schema)?;
+        let plan = Plan::new(&self.config, self.schema.on_drift, target, schema)?;
         let into = match self.config.write_mode {
             WriteMode::Append => Into::Direct(Direct::new(target.sql())),
             WriteMode::Overwrite => {
@@ -139,6 +148,24 @@ impl PostgresSink {
         }
         self.target = Some(target.ok_or_else(|| missing(&self.config))?);
         Ok(())
+    }
+
+    /// Makes the table fit, where that is wanted ([`drift`]).
+    async fn evolve(&mut self, before: Option<&Schema>, schema: &Schema) -> Result<()> {
+        let target = self.target.as_ref().expect("it was found or created before");
+        let change = (target, before, schema);
+        let clauses = drift::clauses(self.client(), &self.config, self.schema, change).await?;
+        if clauses.is_empty() {
+            return Ok(());
+        }
+        let clauses = clauses.join(", ");
+        let tables = [Some(target.sql()), self.side.as_ref().map(|side| side.sql().to_owned())];
+        for table in tables.into_iter().flatten() {
+            let alter = format!("ALTER TABLE {table} {clauses}");
+            self.client().batch_execute(&alter).await.map_err(|e| from_driver(&e).context(alter))?;
+        }
+        tracing::info!(table = target.sql(), clauses, "the source's columns changed, and the table with them");
+        self.find_target(schema).await
     }
 
     async fn write_page(&mut self, page: &Page) -> Result<()> {

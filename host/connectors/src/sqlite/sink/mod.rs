@@ -110,6 +110,7 @@ impl SinkConnector for SqliteSink {
             modes: vec![WriteMode::Append, WriteMode::Upsert, WriteMode::Overwrite],
             transactional: true,
             tokens: config.write_mode != WriteMode::Overwrite,
+            evolves: true,
         }
     }
 
@@ -117,9 +118,9 @@ impl SinkConnector for SqliteSink {
         config.check()
     }
 
-    async fn open(config: SqliteSinkConfig, _: SinkContext) -> Result<Box<dyn Sink>> {
+    async fn open(config: SqliteSinkConfig, context: SinkContext) -> Result<Box<dyn Sink>> {
         let keeps_tokens = Self::capabilities(&config).tokens;
-        let writer = Worker::start("sqlite sink", move || Writer::open(config)).await?;
+        let writer = Worker::start("sqlite sink", move || Writer::open(config, context.schema.on_drift)).await?;
         Ok(Box::new(OpenSink { writer, keeps_tokens }))
     }
 }

@@ -2,10 +2,12 @@
 
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Page, Schema};
+use faucet_core::ports::OnDrift;
 use std::sync::Arc;
 
 use super::target::{TableColumn, column_type};
 use super::{COLUMN_MISSING, COLUMN_TWICE, SqliteSinkConfig};
+use crate::sql;
 use crate::sqlite::kinds::Affinity;
 use crate::sqlite::name::{is_same, quoted};
 
@@ -45,17 +47,26 @@ impl Plan {
     /// `sqlite.column_missing`, or `sqlite.column_twice` when SQLite takes two names for one.
     pub(super) fn new(
         config: &SqliteSinkConfig,
+        on_drift: OnDrift,
         table: &str,
         target: &[TableColumn],
         schema: &Arc<Schema>,
     ) -> Result<Self> {
         let mut columns: Vec<Written> = Vec::with_capacity(schema.fields.len());
+        let mut left_out = Vec::new();
         for (place, field) in schema.fields.iter().enumerate() {
             if config.marker_column() == Some(&*field.name) {
                 continue;
             }
             let found = target.iter().find(|c| is_same(&c.name, &field.name));
-            let column = found.ok_or_else(|| missing(config, schema, place))?;
+            let column = match found {
+                Some(column) => column,
+                None if on_drift.leaves_out() && !config.key.iter().any(|k| is_same(k, &field.name)) => {
+                    left_out.push(&*field.name);
+                    continue;
+                }
+                None => return Err(missing(config, schema, place)),
+            };
             if let Some(before) = columns.iter().find(|c| c.name == column.name) {
                 let what = format!(
                     "SQLite takes the columns \"{}\" and \"{}\" of {} for one",
@@ -74,6 +85,7 @@ impl Plan {
                 affinity: column.affinity,
             });
         }
+        sql::tell(on_drift, table, &left_out);
         let place = |name: &String| columns.iter().position(|c| is_same(&c.name, name));
         let key = config.key.iter().filter_map(place).collect();
         Ok(Self { of: schema.clone(), table: quoted(table), columns, key })
@@ -142,5 +154,5 @@ fn missing(config: &SqliteSinkConfig, schema: &Schema, place: usize) -> Error {
         return Error::new(&COLUMN_MISSING, what).hint(marker);
     }
     let statement = format!("ALTER TABLE {} ADD COLUMN {} {}", quoted(table), quoted(&field.name), column_type(field));
-    Error::new(&COLUMN_MISSING, what).hint(format!("run: {statement}; or drop the column in a transform"))
+    Error::new(&COLUMN_MISSING, what).hint(format!("set schema: {{ on_drift: evolve }}, or run: {statement}"))
 }

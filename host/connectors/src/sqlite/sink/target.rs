@@ -43,6 +43,15 @@ pub(super) fn columns(connection: &Connection, table: &str) -> rusqlite::Result<
     Ok((!columns.is_empty()).then_some(columns))
 }
 
+/// The clauses that add the columns that rows of `schema` have and the table lacks.
+pub(super) fn additions(config: &SqliteSinkConfig, columns: &[TableColumn], schema: &Schema) -> Vec<String> {
+    let is_new = |field: &&Field| {
+        config.marker_column() != Some(&*field.name) && !columns.iter().any(|c| is_same(&c.name, &field.name))
+    };
+    let add = |field: &Field| format!("ADD COLUMN {} {}", quoted(&field.name), column_type(field));
+    schema.fields.iter().filter(is_new).map(add).collect()
+}
+
 /// Checks that the database keeps rows with one key from being two.
 ///
 /// # Errors

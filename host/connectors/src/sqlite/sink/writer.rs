@@ -2,7 +2,7 @@
 
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Page, Schema};
-use faucet_core::ports::WriteMode;
+use faucet_core::ports::{OnDrift, WriteMode};
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +14,7 @@ use super::target::{self, KeyCheck, TableColumn};
 use super::{AFTER_ERROR, SqliteSinkConfig, TABLE_MISSING, token};
 use crate::sql::{check_key, classify};
 use crate::sqlite::error::from_driver;
+use crate::sqlite::name::quoted;
 
 /// Statements that SQLite keeps prepared between pages.
 const PREPARED: usize = 64;
@@ -27,6 +28,7 @@ pub(super) struct Writer {
 /// All but the connection, so that both can be borrowed at once.
 struct State {
     config: SqliteSinkConfig,
+    on_drift: OnDrift,
     /// The table's columns, once it is there.
     columns: Option<Vec<TableColumn>>,
     /// What was prepared for the last schema.
@@ -39,7 +41,7 @@ struct State {
 
 impl Writer {
     /// Opens the database and looks at the table, if there is one.
-    pub(super) fn open(config: SqliteSinkConfig) -> Result<Self> {
+    pub(super) fn open(config: SqliteSinkConfig, on_drift: OnDrift) -> Result<Self> {
         let failed = |e: rusqlite::Error| from_driver(&config.path, &e);
         let connection = connect(&config).map_err(failed)?;
         let columns = target::columns(&connection, &config.table_name).map_err(failed)?;
@@ -52,7 +54,7 @@ impl Writer {
             WriteMode::Overwrite => Some(Side::clear(&connection, &config).map_err(failed)?),
             WriteMode::Append | WriteMode::Upsert => None,
         };
-        let state = State { config, columns, plan: None, side, in_transaction: false, has_failed: false };
+        let state = State { config, on_drift, columns, plan: None, side, in_transaction: false, has_failed: false };
         Ok(Self { connection, state })
     }
 
@@ -174,7 +176,8 @@ impl State {
                 made.map_err(|e| from_driver(&self.config.path, &e))?
             }
         };
-        let plan = Plan::new(&self.config, &table, &columns, schema)?;
+        let columns = self.evolve(connection, &table, columns, schema)?;
+        let plan = Plan::new(&self.config, self.on_drift, &table, &columns, schema)?;
         if let Some(side) = &mut self.side {
             side.uses(&plan);
         } else {
@@ -182,6 +185,27 @@ impl State {
         }
         self.plan = Some(plan);
         Ok(())
+    }
+
+    /// Adds the columns that rows have and the table lacks, where that is wanted; in the transaction of the rows.
+    fn evolve(
+        &self,
+        connection: &Connection,
+        table: &str,
+        columns: Vec<TableColumn>,
+        schema: &Schema,
+    ) -> Result<Vec<TableColumn>> {
+        let clauses = target::additions(&self.config, &columns, schema);
+        if self.on_drift != OnDrift::Evolve || clauses.is_empty() {
+            return Ok(columns);
+        }
+        for clause in clauses {
+            let alter = format!("ALTER TABLE {} {clause}", quoted(table));
+            connection.execute_batch(&alter).map_err(|e| self.failed(&e))?;
+            tracing::info!(table, clause, "the source's columns changed, and the table with them");
+        }
+        let columns = target::columns(connection, table).map_err(|e| self.failed(&e))?;
+        columns.ok_or_else(|| table_missing(&self.config))
     }
 
     /// The table's columns; it is made when there is none.

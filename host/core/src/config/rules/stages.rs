@@ -7,7 +7,7 @@ use super::super::path;
 use super::Facts;
 use crate::delivery::gate::Store;
 use crate::error::{Problem, Severity};
-use crate::ports::{SinkCapabilities, WriteMode};
+use crate::ports::{OnDrift, SinkCapabilities, WriteMode};
 
 const UNWRAP: &str = "put { type: cdc_unwrap } first under pipeline.transforms";
 
@@ -18,6 +18,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Problem> {
         problems.extend(other_key(facts, sink));
         problems.extend(deletes(facts, sink));
         problems.extend(overwrite(facts, sink));
+        problems.extend(evolve(facts, sink));
     }
     problems.extend(forgotten_place(facts));
     problems
@@ -123,6 +124,16 @@ fn overwrite(facts: &Facts<'_>, sink: &SinkCapabilities) -> Option<Problem> {
     }
     let message = "`write_mode: overwrite` would replace the whole destination with the changes of one run";
     Some(Problem::error("pipeline.sink.config.write_mode", message).hint("use `write_mode: upsert` with a `key`"))
+}
+
+fn evolve(facts: &Facts<'_>, sink: &SinkCapabilities) -> Option<Problem> {
+    if facts.document.schema.on_drift != OnDrift::Evolve || sink.evolves {
+        return None;
+    }
+    let name = &facts.document.pipeline.sink.kind;
+    let message = format!("the sink `{name}` can't add columns to what is there already");
+    let hint = "use `fail`, `warn` or `ignore`, or a sink whose columns can change";
+    Some(Problem::error("schema.on_drift", message).hint(hint))
 }
 
 /// Without a store that lasts, a stream of changes starts anew in every run and misses what came between.

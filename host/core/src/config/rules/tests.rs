@@ -227,3 +227,13 @@ fn plugins_are_found_checked_and_missed() {
     let sketch = Sketch { transforms: "[{ type: cdc_unwrap }, { type: shuot }]", rest: fine, ..Sketch::default() };
     assert!(sketch.problems(Purpose::Run).contains("did you mean \"shout\"?"));
 }
+
+#[test]
+fn only_a_sink_that_can_add_columns_evolves() {
+    let rest = "schema: { on_drift: evolve }\n";
+    says_nothing(&Sketch { source: QUERY, transforms: "[]", sink: APPEND, rest }, Purpose::Run);
+    let lines = "{ type: lines, config: { path: f } }";
+    let fixed = Sketch { source: QUERY, transforms: "[]", sink: lines, rest };
+    says(&fixed, Purpose::Run, "error", "schema.on_drift", "can't add columns");
+    says_nothing(&Sketch { rest: "schema: { on_drift: ignore }\n", ..fixed }, Purpose::Run);
+}

@@ -1,0 +1,134 @@
+//! `schema: { on_drift: .. }`: what a change of the source's columns does to the table.
+//!
+//! * **D1** A column is added with the source's type, always nullable; a type is changed only where every value of the
+//!   old one is a value of the new one. Nothing is dropped or renamed.
+//! * **D2** The change is part of the transaction of the rows that need it. An older schema that is replayed after a
+//!   restart finds more than it needs, and changes nothing back.
+
+use faucet_core::error::Result;
+use faucet_core::model::Schema;
+use faucet_core::ports::{OnDrift, OnIncompatible, SchemaPolicy};
+use tokio_postgres::Client;
+
+use super::SinkConfig;
+use super::create::{column_type, written};
+use super::target::Target;
+use crate::postgres::name::quoted;
+use crate::sql;
+
+/// The clauses of an ALTER TABLE after which rows of `schema` fit `target`; `before` is the schema of earlier pages.
+///
+/// # Errors
+/// `sink.type_incompatible`, and what looking up a type fails with.
+pub async fn clauses(
+    client: &Client,
+    config: &SinkConfig,
+    policy: SchemaPolicy,
+    (target, before, schema): (&Target, Option<&Schema>, &Schema),
+) -> Result<Vec<String>> {
+    let mut clauses = Vec::new();
+    for field in written(config, schema)? {
+        let Some(column) = target.column(&field.name) else {
+            if policy.on_drift == OnDrift::Evolve {
+                clauses.push(format!("ADD COLUMN {} {}", quoted(&field.name), column_type(client, field).await?));
+            }
+            continue;
+        };
+        let (Some(is), has) = (field.native_of("postgres"), &*column.column_type.name) else { continue };
+        if is == has {
+            continue;
+        }
+        let was = before.and_then(|b| b.index_of(&field.name).map(|at| &b.fields[at]));
+        let changed = was.is_some_and(|was| was.native != field.native);
+        match (policy.on_drift, widens(has, is)) {
+            (OnDrift::Evolve, true) => clauses.push(format!("ALTER COLUMN {} TYPE {is}", quoted(&field.name))),
+            (OnDrift::Evolve | OnDrift::Fail, _) if changed && policy.on_incompatible == OnIncompatible::Fail => {
+                return Err(sql::incompatible(&target.sql(), &field.name, has, is));
+            }
+            _ => {}
+        }
+    }
+    Ok(clauses)
+}
+
+/// Whether every value of the type `from` is one of `to`, both spelled as `format_type` does.
+fn widens(from: &str, to: &str) -> bool {
+    if let (Some(from), Some(to)) = (integer_digits(from), integer_digits(to)) {
+        return from < to;
+    }
+    match (split(from), split(to)) {
+        (("real", _), ("double precision", _)) => true,
+        ((_, _), ("numeric", numbers)) if integer_digits(from).is_some() => {
+            let digits = integer_digits(from).unwrap_or(i64::MAX);
+            numbers.is_none_or(|(precision, scale)| precision - scale >= digits)
+        }
+        (("numeric", Some(_)), ("numeric", None)) => true,
+        (("numeric", Some((p, s))), ("numeric", Some((precision, scale)))) => scale >= s && precision - scale >= p - s,
+        (("character varying", _), ("text", _)) => true,
+        (("character varying", Some(_)), ("character varying", None)) => true,
+        (("character varying", Some((from, _))), ("character varying", Some((to, _)))) => to > from,
+        (("bit varying", Some(_)), ("bit varying", None)) => true,
+        (("bit varying", Some((from, _))), ("bit varying", Some((to, _)))) => to > from,
+        _ => false,
+    }
+}
+
+/// Decimal digits that hold every value of an integer type.
+fn integer_digits(name: &str) -> Option<i64> {
+    match name {
+        "smallint" => Some(5),
+        "integer" => Some(10),
+        "bigint" => Some(19),
+        _ => None,
+    }
+}
+
+/// A type's name and its modifier: `numeric(12,2)` is `numeric` with 12 and 2.
+fn split(name: &str) -> (&str, Option<(i64, i64)>) {
+    let modifier = name.strip_suffix(')').and_then(|text| text.rsplit_once('('));
+    let Some((base, numbers)) = modifier else { return (name, None) };
+    let (first, second) = numbers.split_once(',').unwrap_or((numbers, "0"));
+    (base, first.parse().ok().zip(second.parse().ok()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_widened_only_where_no_value_is_lost() {
+        for (from, to) in [
+            ("smallint", "integer"),
+            ("integer", "bigint"),
+            ("bigint", "numeric"),
+            ("bigint", "numeric(19,0)"),
+            ("integer", "numeric(12,2)"),
+            ("real", "double precision"),
+            ("numeric(10,2)", "numeric(12,2)"),
+            ("numeric(10,2)", "numeric(12,4)"),
+            ("numeric(10,2)", "numeric"),
+            ("character varying(10)", "character varying(20)"),
+            ("character varying(10)", "character varying"),
+            ("character varying(10)", "text"),
+            ("character varying", "text"),
+            ("bit varying(3)", "bit varying(9)"),
+        ] {
+            assert!(widens(from, to), "{from} to {to}");
+            assert!(!widens(to, from), "{to} to {from}");
+        }
+        for (from, to) in [
+            ("bigint", "numeric(18,0)"),
+            ("integer", "real"),
+            ("bigint", "double precision"),
+            ("numeric(10,2)", "numeric(11,4)"),
+            ("text", "integer"),
+            ("integer", "text"),
+            ("character(10)", "text"),
+            ("json", "jsonb"),
+            ("timestamp without time zone", "timestamp with time zone"),
+            ("date", "timestamp without time zone"),
+        ] {
+            assert!(!widens(from, to), "{from} to {to}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! What becomes of a destination whose columns no longer fit the rows.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What to do when the source's columns change. Columns that the source drops are never dropped at the destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SchemaPolicy {
+    /// A column that the destination doesn't have, or one whose type became wider.
+    pub on_drift: OnDrift,
+    /// A column whose type changed into one that the destination's can't be widened to.
+    pub on_incompatible: OnIncompatible,
+}
+
+/// What to do about a column that the destination doesn't have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnDrift {
+    /// Stop with an error that says which column, before the row is written.
+    #[default]
+    Fail,
+    /// Add it to the destination with the source's type; widen a column where nothing is lost by it.
+    Evolve,
+    /// Leave its values out, and say so in the log once for each change of the schema.
+    Warn,
+    /// Leave its values out.
+    Ignore,
+}
+
+impl OnDrift {
+    /// Whether values without a place are left out.
+    pub fn leaves_out(self) -> bool {
+        matches!(self, OnDrift::Warn | OnDrift::Ignore)
+    }
+}
+
+/// What to do about a column whose type changed into one that doesn't fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum OnIncompatible {
+    /// Stop with an error that names both types.
+    #[default]
+    Fail,
+    /// Keep the destination's type: values that fit are written, one that doesn't stops the run.
+    Keep,
+}
