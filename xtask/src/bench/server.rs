@@ -69,6 +69,7 @@ impl Server {
 
     fn point(&self, command: &mut Command, database: &str) {
         command.env("PGHOST", "127.0.0.1").env("PGPORT", self.postgres.port().to_string());
+        command.env("PGOPTIONS", "-c client_min_messages=warning");
         command.env("PGUSER", "postgres").env("PGPASSWORD", self.postgres.password()).env("PGDATABASE", database);
     }
 
