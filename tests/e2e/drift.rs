@@ -53,7 +53,8 @@ fn new_and_wider_columns_reach_the_destination_with_their_types() {
 #[test]
 fn an_older_schema_that_is_read_again_undoes_nothing() {
     let mut m = mirrored("schema: { on_drift: evolve }\n");
-    m.client().execute("UPDATE orders SET qty = 1; ALTER TABLE orders ADD COLUMN extra int; UPDATE orders SET extra = id");
+    m.client()
+        .execute("UPDATE orders SET qty = 1; ALTER TABLE orders ADD COLUMN extra int; UPDATE orders SET extra = id");
     // Killed after the rows were committed, before that was recorded: all of it comes again.
     m.faucet.set_env("FAUCET_FAILPOINT", "after_sink_commit");
     let killed = m.faucet.run("mirror");

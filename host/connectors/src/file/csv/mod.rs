@@ -82,7 +82,9 @@ impl SinkConnector for CsvSink {
 
     async fn open(config: CsvSinkConfig, context: SinkContext) -> Result<Box<dyn Sink>> {
         let dialect = config.dialect().map_err(unchecked)?;
-        Ok(Box::new(OpenSink { writer: Worker::start("csv sink", move || Writer::open(config, dialect, context.schema.on_drift)).await? }))
+        Ok(Box::new(OpenSink {
+            writer: Worker::start("csv sink", move || Writer::open(config, dialect, context.schema.on_drift)).await?,
+        }))
     }
 }
 

@@ -228,7 +228,7 @@ async fn what_is_wrong_is_said_with_what_mends_it() {
         (id, message.as_str()),
         ("sqlite.column_missing", "the table \"t\" has no column \"a\", which rows of t have")
     );
-    assert!(hint.starts_with(r#"run: ALTER TABLE "t" ADD COLUMN "a" TEXT"#), "{hint}");
+    assert!(hint.contains(r#"run: ALTER TABLE "t" ADD COLUMN "a" TEXT"#), "{hint}");
     let (message, _, id) =
         refused("CREATE TABLE t (id INT UNIQUE, a INT, b)", json!({}), changes(&[(1, has("007"), has(1), "c")])).await;
     assert_eq!(id, "sqlite.value_would_change");
