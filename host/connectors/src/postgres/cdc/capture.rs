@@ -4,15 +4,22 @@ use async_trait::async_trait;
 use faucet_core::error::Result;
 use faucet_core::model::Position;
 use faucet_core::ports::{Bookmark, Capture, Discovered, Finding};
+use std::time::{Duration, Instant};
+use tokio::time::sleep;
 
 use super::config::PostgresCdcConfig;
 use super::lsn::Place;
 use super::wire::Wire;
 use super::{examine, open, preflight, slot};
+use crate::postgres::connect::Session;
 use crate::postgres::endpoint::Endpoint;
+use crate::postgres::error::from_driver;
 
 /// The name shown to the server while a position is captured.
 pub(super) const SHOWN: &str = "capture";
+
+/// How long to wait for others without a word.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Captures the position of a permanent slot, which it creates where needed.
 pub(super) struct SlotCapture {
@@ -23,6 +30,30 @@ impl SlotCapture {
     fn endpoint(&self) -> Result<Endpoint> {
         Endpoint::new(&self.config.connection_url, self.config.tls.as_ref())
     }
+}
+
+/// Waits until every transaction that runs now has ended.
+///
+/// The commit record of a transaction can lie in the log, before the captured position, while nobody sees its rows yet:
+/// under synchronous replication it waits for a standby in between. The stream doesn't deliver it, so a snapshot must
+/// not be taken before it is visible.
+async fn visible(session: &Session) -> Result<()> {
+    // Each holds a lock on its own number until it has ended, which is after a standby has answered.
+    let running = "SELECT COALESCE(pg_catalog.array_agg(transactionid::text), '{}') FROM pg_catalog.pg_locks \
+                   WHERE locktype = 'transactionid' AND mode = 'ExclusiveLock' AND granted";
+    let running: Vec<String> = session.query_one(running, &[]).await.map_err(|e| from_driver(&e))?.get(0);
+    let any = "SELECT EXISTS (SELECT FROM pg_catalog.pg_locks WHERE locktype = 'transactionid' \
+               AND mode = 'ExclusiveLock' AND granted AND transactionid::text = ANY ($1))";
+    let (mut pause, mut told) = (Duration::from_millis(5), Instant::now());
+    while session.query_one(any, &[&running]).await.map_err(|e| from_driver(&e))?.get(0) {
+        if told.elapsed() > PATIENCE {
+            tracing::warn!("the snapshot waits for transactions that are still open on the source");
+            told = Instant::now();
+        }
+        sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_millis(500));
+    }
+    Ok(())
 }
 
 #[async_trait]
@@ -36,6 +67,7 @@ impl Capture for SlotCapture {
         let here = preflight::identify(&mut wire).await?;
         let (_, confirmed) = open::ensure_slot(&self.config, &session, &mut wire, &server, true).await?;
         wire.close().await;
+        visible(&session).await?;
         session.close().await;
         Ok(Place { lsn: confirmed, ..here }.to_bookmark())
     }
