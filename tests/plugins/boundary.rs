@@ -10,32 +10,13 @@ use serde_json::json;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-const KINDS: [Kind; 16] = [
-    Kind::Bool,
-    Kind::I64,
-    Kind::U64,
-    Kind::F32,
-    Kind::F64,
-    Kind::Decimal,
-    Kind::Text,
-    Kind::Bytes,
-    Kind::Date,
-    Kind::Time,
-    Kind::Timestamp,
-    Kind::TimestampTz,
-    Kind::Interval,
-    Kind::Uuid,
-    Kind::Json,
-    Kind::Native,
-];
-
 /// A page with a column of every kind, nulls and absent values in some of them.
 fn random_page(random: &mut StdRng) -> Page {
     let rows = random.random_range(0..150);
     let field = |(at, kind): (usize, &Kind)| Field::new(format!("c{at}"), *kind).native(format!("test:{at}"));
-    let fields = KINDS.iter().enumerate().map(field).collect();
+    let fields = Kind::ALL.iter().enumerate().map(field).collect();
     let schema = Schema::new(TableId::new("s", "t"), fields).with_key(vec![1, 6]);
-    let columns = KINDS.map(|kind| {
+    let columns = Kind::ALL.map(|kind| {
         let gaps = random.random_range(0..3);
         let mut column = ColumnBuilder::new(kind);
         for _ in 0..rows {

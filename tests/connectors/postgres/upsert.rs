@@ -302,6 +302,11 @@ fn rows_as_json_objects_keep_what_was_not_sent() {
     sink.apply(&moved);
     let expected = [r#"1|{"n": 11, "id": 1, "big": "one"}"#, r#"3|{"n": 22, "id": 3, "big": "two"}"#];
     assert_eq!(shown(&db, "SELECT * FROM t ORDER BY id"), expected);
+    // A row that somebody else left without an object.
+    db.client().execute("UPDATE t SET data = NULL");
+    sink.apply(&rows(&[put(1, Absent, 12), [I64(3), Absent, I64(23), Text("c")]]));
+    let expected = [r#"1|{"n": 12, "id": 1}"#, r#"3|{"n": 23, "id": 3}"#];
+    assert_eq!(shown(&db, "SELECT * FROM t ORDER BY id"), expected);
 }
 
 #[test]

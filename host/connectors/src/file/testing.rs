@@ -2,7 +2,7 @@
 
 use faucet_core::error::Result;
 use faucet_core::model::{Field, Kind, Page, PageBuilder, Schema, TableId, ValueRef};
-use faucet_core::ports::{Sink, SinkConnector, SinkContext, SourceConnector, SourceContext};
+use faucet_core::ports::{OnDrift, SchemaPolicy, Sink, SinkConnector, SinkContext, SourceConnector, SourceContext};
 use std::sync::Arc;
 
 pub(crate) fn config<C: serde::de::DeserializeOwned>(json: serde_json::Value) -> C {
@@ -23,9 +23,15 @@ pub(crate) async fn pages<C: SourceConnector>(json: serde_json::Value) -> Result
 }
 
 pub(crate) async fn sink<C: SinkConnector>(json: serde_json::Value) -> Result<Box<dyn Sink>> {
+    drifting::<C>(json, OnDrift::default()).await
+}
+
+/// The same with a policy for columns that the destination lacks.
+pub(crate) async fn drifting<C: SinkConnector>(json: serde_json::Value, on_drift: OnDrift) -> Result<Box<dyn Sink>> {
     let config: C::Config = config(json);
     assert_eq!(C::validate(&config), []);
-    C::open(config, SinkContext::default()).await
+    let schema = SchemaPolicy { on_drift, ..SchemaPolicy::default() };
+    C::open(config, SinkContext { schema, ..SinkContext::default() }).await
 }
 
 /// Writes, commits and finishes.

@@ -8,7 +8,7 @@ pub static TYPE_INCOMPATIBLE: Code = Code {
     id: "sink.type_incompatible",
     blame: Blame::Source,
     retry: Retry::Operator,
-    title: "a column of the source changed its type, and the destination's can't be widened to it",
+    title: "a column of the source changed its type, and the destination's doesn't hold every value of it",
     help: "`schema: { on_drift: evolve }` changes the type of a destination's column only where no value can be lost by \
            it, such as integer to bigint. For any other change, alter the destination's column by hand and start again, \
            or set `schema: { on_incompatible: keep }` to go on writing what fits.",
@@ -24,7 +24,5 @@ pub fn tell(policy: OnDrift, table: &str, left_out: &[&str]) {
 
 /// The error for a type that changed from `from` to `to`, which the column `column` of `table` doesn't fit.
 pub fn incompatible(table: &str, column: &str, from: &str, to: &str) -> Error {
-    let what = format!("column \"{column}\" became {to} at the source, and is {from} in {table}");
-    Error::new(&TYPE_INCOMPATIBLE, what)
-        .hint("alter the destination's column, or set schema: { on_incompatible: keep } to write what fits")
+    Error::new(&TYPE_INCOMPATIBLE, format!("column \"{column}\" became {to} at the source, and is {from} in {table}"))
 }

@@ -1,6 +1,7 @@
 use super::*;
-use crate::file::testing::{every_declaration, every_kind, page, pages, shown, sink, write_all};
+use crate::file::testing::{drifting, every_declaration, every_kind, page, pages, shown, sink, write_all};
 use faucet_core::model::{Kind, ValueRef};
+use faucet_core::ports::OnDrift;
 use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
@@ -131,6 +132,19 @@ async fn a_file_keeps_its_columns() {
     let error = write_all::<CsvSink>(json!({ "path": path }), vec![further]).await.unwrap_err();
     assert_eq!(error.code().id, "csv.other_columns");
     assert!(error.hint_text().unwrap().contains("a, id, more"));
+}
+
+#[tokio::test]
+async fn columns_without_a_place_are_left_out_where_that_is_wanted() {
+    for on_drift in [OnDrift::Warn, OnDrift::Ignore] {
+        let (_folder, path) = scratch(Some("id\n0\n"));
+        let mut csv = drifting::<CsvSink>(json!({ "path": path }), on_drift).await.unwrap();
+        let further = page(&[("b", Kind::I64), ("id", Kind::I64)], &[&[ValueRef::I64(2), ValueRef::I64(1)]]);
+        csv.write(further).await.unwrap();
+        csv.commit(None).await.unwrap();
+        csv.close().await.unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "id\n0\n1\n");
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use faucet_core::ports::Finding;
 use tokio_postgres::{Client, Row};
 
 use super::capture::SHOWN;
-use super::config::{PostgresCdcConfig, SlotType};
+use super::config::PostgresCdcConfig;
 use super::lsn::Place;
 use super::preflight;
 use super::slot::Slot;
@@ -234,11 +234,9 @@ async fn slot(client: &Client, config: &PostgresCdcConfig, bookmark: Option<&Pla
 }
 
 fn no_slot(config: &PostgresCdcConfig, subject: &str, has_bookmark: bool) -> Finding {
-    let error = super::slot::missing(&config.slot_name, has_bookmark);
-    match (config.slot_type, has_bookmark, config.create_slot_if_missing) {
-        (SlotType::Temporary, ..) => Finding::fine(subject, "is made for each run"),
-        (SlotType::Permanent, false, true) => Finding::fine(subject, "does not exist yet; the first run makes it"),
-        (SlotType::Permanent, ..) => Finding::error(subject, &error),
+    match (has_bookmark, config.create_slot_if_missing) {
+        (false, true) => Finding::fine(subject, "does not exist yet; the first run makes it"),
+        _ => Finding::error(subject, &super::slot::missing(&config.slot_name, has_bookmark)),
     }
 }
 

@@ -59,17 +59,39 @@ fn refused(error: &tokio_postgres::Error, plan: &Plan) -> Error {
 pub struct Direct {
     /// The table as SQL.
     into: String,
-    /// COPY statements by the mask of columns they leave out.
-    statements: HashMap<Vec<u8>, Statement>,
+    /// COPY statements.
+    statements: ByMask,
 }
 
-/// Most COPY statements kept prepared.
+/// Prepared statements by the mask of columns they leave out.
+#[derive(Debug, Default)]
+pub struct ByMask(HashMap<Vec<u8>, Statement>);
+
+/// Most of them kept prepared.
 const MOST_STATEMENTS: usize = 64;
+
+impl ByMask {
+    /// The statement for `mask`, which `sql` writes when it is not there.
+    ///
+    /// # Errors
+    /// What the server refuses.
+    pub async fn get(&mut self, client: &Client, mask: &[u8], sql: impl FnOnce() -> String) -> Result<Statement> {
+        if let Some(statement) = self.0.get(mask) {
+            return Ok(statement.clone());
+        }
+        let statement = client.prepare(&sql()).await.map_err(|e| from_driver(&e))?;
+        if self.0.len() >= MOST_STATEMENTS {
+            self.0.clear();
+        }
+        self.0.insert(mask.to_vec(), statement.clone());
+        Ok(statement)
+    }
+}
 
 impl Direct {
     /// Into the table called `into` in SQL.
     pub fn new(into: String) -> Self {
-        Self { into, statements: HashMap::new() }
+        Self { into, statements: ByMask::default() }
     }
 
     /// Copies the page, at most `batch` rows per statement. Rows that leave out the same columns share statements: the
@@ -79,7 +101,7 @@ impl Direct {
     /// See [`copy`].
     pub async fn write(&mut self, client: &Client, plan: &Plan, page: &Page, batch: usize) -> Result<()> {
         for (mask, rows) in by_absent(plan, page) {
-            let statement = self.statement(client, plan, &mask).await?;
+            let statement = self.statements.get(client, &mask, || statement(&self.into, plan, &mask)).await?;
             let mut slots = Slots::without(plan, page, &mask);
             match rows {
                 None => {
@@ -98,21 +120,13 @@ impl Direct {
         }
         Ok(())
     }
+}
 
-    async fn statement(&mut self, client: &Client, plan: &Plan, mask: &[u8]) -> Result<Statement> {
-        if let Some(statement) = self.statements.get(mask) {
-            return Ok(statement.clone());
-        }
-        let names =
-            list(plan.writes.iter().enumerate().filter(|(i, _)| !is_set(mask, *i)).map(|(_, w)| &*w.column.name));
-        let sql = format!("COPY {} ({names}) FROM STDIN ({})", self.into, plan.format.sql());
-        let statement = client.prepare(&sql).await.map_err(|e| from_driver(&e))?;
-        if self.statements.len() >= MOST_STATEMENTS {
-            self.statements.clear();
-        }
-        self.statements.insert(mask.to_vec(), statement.clone());
-        Ok(statement)
-    }
+/// The COPY of the columns that `mask` doesn't leave out.
+fn statement(into: &str, plan: &Plan, mask: &[u8]) -> String {
+    let has = plan.writes.iter().enumerate().filter(|(place, _)| !is_set(mask, *place));
+    let names = list(has.map(|(_, write)| &*write.column.name));
+    format!("COPY {into} ({names}) FROM STDIN ({})", plan.format.sql())
 }
 
 fn push_next(slots: &mut Slots<'_>, fields: &mut Fields, row: Option<usize>) -> Result<bool> {

@@ -34,21 +34,46 @@ pub async fn clauses(
             }
             continue;
         };
-        let (Some(is), has) = (field.native_of("postgres"), &*column.column_type.name) else { continue };
-        if is == has {
-            continue;
-        }
+        // What the server computes is not written, and a type of another system says nothing about this one.
+        let Some(is) = field.native_of("postgres").filter(|_| !column.generated) else { continue };
+        let has = &*column.column_type.name;
         let was = before.and_then(|b| b.index_of(&field.name).map(|at| &b.fields[at]));
         let changed = was.is_some_and(|was| was.native != field.native);
-        match (policy.on_drift, widens(has, is)) {
-            (OnDrift::Evolve, true) => clauses.push(format!("ALTER COLUMN {} TYPE {is}", quoted(&field.name))),
-            (OnDrift::Evolve | OnDrift::Fail, _) if changed && policy.on_incompatible == OnIncompatible::Fail => {
-                return Err(sql::incompatible(&target.sql(), &field.name, has, is));
+        match verdict(policy, has, is, changed) {
+            Verdict::Fits => {}
+            Verdict::Widen => clauses.push(format!("ALTER COLUMN {} TYPE {is}", quoted(&field.name))),
+            Verdict::Stop { hint } => {
+                return Err(sql::incompatible(&target.sql(), &field.name, has, is).hint(hint));
             }
-            _ => {}
         }
     }
     Ok(clauses)
+}
+
+/// What becomes of a column.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    Fits,
+    Widen,
+    Stop { hint: &'static str },
+}
+
+/// What becomes of a column of type `has` whose values are of type `is` now; `changed` says that they were of another
+/// type before.
+fn verdict(policy: SchemaPolicy, has: &str, is: &str, changed: bool) -> Verdict {
+    if has == is || widens(is, has) {
+        return Verdict::Fits;
+    }
+    match (policy.on_drift, policy.on_incompatible, widens(has, is)) {
+        (OnDrift::Evolve, _, true) => Verdict::Widen,
+        (OnDrift::Fail, _, true) if changed => {
+            Verdict::Stop { hint: "set schema: { on_drift: evolve }, or alter the destination's column" }
+        }
+        (OnDrift::Fail | OnDrift::Evolve, OnIncompatible::Fail, false) if changed => Verdict::Stop {
+            hint: "alter the destination's column, or set schema: { on_incompatible: keep } to write what fits",
+        },
+        _ => Verdict::Fits,
+    }
 }
 
 /// Whether every value of the type `from` is one of `to`, both spelled as `format_type` does.
@@ -60,7 +85,8 @@ fn widens(from: &str, to: &str) -> bool {
         (("real", _), ("double precision", _)) => true,
         ((_, _), ("numeric", numbers)) if integer_digits(from).is_some() => {
             let digits = integer_digits(from).unwrap_or(i64::MAX);
-            numbers.is_none_or(|(precision, scale)| precision - scale >= digits)
+            // A scale below zero rounds whole numbers.
+            numbers.is_none_or(|(precision, scale)| scale >= 0 && precision - scale >= digits)
         }
         (("numeric", Some(_)), ("numeric", None)) => true,
         (("numeric", Some((p, s))), ("numeric", Some((precision, scale)))) => scale >= s && precision - scale >= p - s,
@@ -96,6 +122,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn each_policy_has_its_verdict() {
+        let stops = |on_drift, on_incompatible, has, is, changed| {
+            let policy = SchemaPolicy { on_drift, on_incompatible };
+            matches!(verdict(policy, has, is, changed), Verdict::Stop { .. })
+        };
+        let evolve = SchemaPolicy { on_drift: OnDrift::Evolve, ..SchemaPolicy::default() };
+        for on_incompatible in [OnIncompatible::Fail, OnIncompatible::Keep] {
+            let failing = on_incompatible == OnIncompatible::Fail;
+            assert!(stops(OnDrift::Fail, on_incompatible, "integer", "bigint", true), "wider");
+            assert_eq!(stops(OnDrift::Fail, on_incompatible, "integer", "text", true), failing);
+            assert_eq!(stops(OnDrift::Evolve, on_incompatible, "integer", "text", true), failing);
+            for on_drift in [OnDrift::Warn, OnDrift::Ignore] {
+                assert!(!stops(on_drift, on_incompatible, "integer", "text", true));
+                assert!(!stops(on_drift, on_incompatible, "integer", "bigint", true));
+            }
+            for on_drift in [OnDrift::Fail, OnDrift::Evolve] {
+                assert!(!stops(on_drift, on_incompatible, "bigint", "integer", true), "what became narrower fits");
+                assert!(!stops(on_drift, on_incompatible, "integer", "text", false), "it was made so on purpose");
+            }
+        }
+        assert_eq!(verdict(evolve, "integer", "bigint", false), Verdict::Widen);
+        assert_eq!(verdict(evolve, "bigint", "integer", true), Verdict::Fits);
+    }
+
+    #[test]
     fn a_type_is_widened_only_where_no_value_is_lost() {
         for (from, to) in [
             ("smallint", "integer"),
@@ -118,6 +169,7 @@ mod tests {
         }
         for (from, to) in [
             ("bigint", "numeric(18,0)"),
+            ("bigint", "numeric(30,-2)"),
             ("integer", "real"),
             ("bigint", "double precision"),
             ("numeric(10,2)", "numeric(11,4)"),

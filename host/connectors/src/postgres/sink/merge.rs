@@ -17,10 +17,9 @@
 use faucet_core::error::Result;
 use faucet_core::model::Page;
 use futures_util::{join, try_join};
-use std::collections::HashMap;
 use tokio_postgres::{Client, Statement};
 
-use super::copy::copy;
+use super::copy::{ByMask, copy};
 use super::merge_sql::{DELETE, ORIGIN, ORIGIN_IF_NONE, PARTIAL, PUT, Sql};
 use super::plan::Plan;
 use super::rows::{Fields, Slots};
@@ -28,9 +27,6 @@ use super::target::Target;
 use crate::postgres::error::from_driver;
 use crate::postgres::name::quoted;
 use crate::sql::{Folded, Rest, Upsert};
-
-/// Most statements of puts kept prepared.
-const MOST_STATEMENTS: usize = 64;
 
 /// Columns of the stage that come before the written ones.
 const EXTRA: usize = 3;
@@ -45,8 +41,8 @@ pub struct Merge {
     update: Statement,
     /// Gives moved rows the slots they left behind.
     fill: Statement,
-    /// Puts rows with the columns they have, by the mask of those they leave out.
-    puts: HashMap<Vec<u8>, Statement>,
+    /// Put rows with the columns they have.
+    puts: ByMask,
     sql: Sql,
     /// Whether the stage has rows of this transaction.
     filled: bool,
@@ -64,7 +60,7 @@ impl Merge {
         let (copy_complete, copy_any) = try_join!(prepare(sql.copy(false)), prepare(sql.copy(true)))?;
         let (insert, delete, update, fill) =
             try_join!(prepare(sql.insert()), prepare(sql.delete()), prepare(sql.update()), prepare(sql.fill()))?;
-        let puts = HashMap::new();
+        let puts = ByMask::default();
         Ok(Self { copy_complete, copy_any, insert, delete, update, fill, puts, sql, filled: false })
     }
 
@@ -162,17 +158,7 @@ impl Merge {
     /// One statement per set of columns that rows leave out.
     async fn put_groups(&mut self, client: &Client, groups: &[Vec<u8>]) -> Result<()> {
         for (group, mask) in (0_i32..).zip(groups) {
-            let statement = match self.puts.get(mask) {
-                Some(statement) => statement.clone(),
-                None => {
-                    let statement = client.prepare(&self.sql.put(mask)).await.map_err(|e| from_driver(&e))?;
-                    if self.puts.len() >= MOST_STATEMENTS {
-                        self.puts.clear();
-                    }
-                    self.puts.insert(mask.clone(), statement.clone());
-                    statement
-                }
-            };
+            let statement = self.puts.get(client, mask, || self.sql.put(mask)).await?;
             client.execute(&statement, &[&group]).await.map_err(|e| from_driver(&e))?;
         }
         Ok(())

@@ -147,7 +147,7 @@ fn merged((place, write): (usize, &Write)) -> String {
             )
         }
         // Members that the row lacks stay.
-        Origin::Row => format!("{name} = t.{name} OPERATOR(pg_catalog.||) s.{name}"),
+        Origin::Row => format!("{name} = COALESCE(t.{name}, '{{}}') OPERATOR(pg_catalog.||) s.{name}"),
     }
 }
 
@@ -157,6 +157,6 @@ fn put(write: &Write) -> String {
     match write.source {
         Origin::Column(_) => format!("{name} = EXCLUDED.{name}"),
         // Members that the row lacks stay.
-        Origin::Row => format!("{name} = t.{name} OPERATOR(pg_catalog.||) EXCLUDED.{name}"),
+        Origin::Row => format!("{name} = COALESCE(t.{name}, '{{}}') OPERATOR(pg_catalog.||) EXCLUDED.{name}"),
     }
 }

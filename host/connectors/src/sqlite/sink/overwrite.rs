@@ -29,6 +29,11 @@ impl Side {
         &self.name
     }
 
+    /// Whether the table is there.
+    pub(super) fn is_made(&self) -> bool {
+        self.is_made
+    }
+
     /// Makes the table when there is none, and returns its columns: those of the old table, whose `columns` are given, or
     /// those that rows of `schema` need.
     pub(super) fn make(

@@ -1,6 +1,7 @@
 use super::*;
-use crate::file::testing::{every_kind, page, sink, write_all};
+use crate::file::testing::{drifting, every_kind, page, sink, write_all};
 use faucet_core::model::{Field, Kind, Move, PageBuilder, Schema, TableId, ValueRef};
+use faucet_core::ports::OnDrift;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::json;
@@ -441,4 +442,24 @@ fn the_configuration_is_checked() {
         ["path", "table_name", "key[1]", "key[2]"]
     );
     assert!(serde_json::from_value::<SqliteSinkConfig>(json!({ "path": "a", "table_name": "t", "mode": 1 })).is_err());
+}
+
+#[tokio::test]
+async fn an_overwrite_gets_new_columns_before_and_after_its_first_page() {
+    let id = |id| page(&[("id", Kind::I64)], &[&[ValueRef::I64(id)]]);
+    let more =
+        |name, value| page(&[("id", Kind::I64), (name, Kind::I64)], &[&[ValueRef::I64(value), ValueRef::I64(value)]]);
+    for setup in ["", "CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (9)"] {
+        let (_folder, path) = scratch(setup);
+        let config = json!({ "path": path, "table_name": "t", "write_mode": "overwrite", "create_table": true });
+        let mut sink = drifting::<SqliteSink>(config, OnDrift::Evolve).await.unwrap();
+        for page in [more("a", 1), id(2), more("b", 3), more("a", 4)] {
+            sink.write(page).await.unwrap();
+        }
+        sink.commit(None).await.unwrap();
+        sink.finish().await.unwrap();
+        sink.close().await.unwrap();
+        let found = rows(&path, "SELECT id, a, b FROM t ORDER BY id");
+        assert_eq!(found, ["1 1 null", "2 null null", "3 null 3", "4 4 null"], "{setup}");
+    }
 }

@@ -169,14 +169,20 @@ impl State {
             None => self.config.table_name.clone(),
             Some(side) => side.name().to_owned(),
         };
+        if let Some(columns) = self.columns.take() {
+            let name = self.config.table_name.as_str();
+            let side = self.side.as_ref().filter(|side| side.is_made()).map(Side::name);
+            let tables: Vec<&str> = std::iter::once(name).chain(side).collect();
+            self.columns = Some(self.evolve(connection, &tables, columns, schema)?);
+        }
         let columns = match &mut self.side {
             None => self.create_missing(connection, schema)?,
             Some(side) => {
                 let made = side.make(connection, &self.config, self.columns.as_deref(), schema);
-                made.map_err(|e| from_driver(&self.config.path, &e))?
+                let columns = made.map_err(|e| from_driver(&self.config.path, &e))?;
+                if self.columns.is_some() { columns } else { self.evolve(connection, &[&table], columns, schema)? }
             }
         };
-        let columns = self.evolve(connection, &table, columns, schema)?;
         let plan = Plan::new(&self.config, self.on_drift, &table, &columns, schema)?;
         if let Some(side) = &mut self.side {
             side.uses(&plan);
@@ -187,11 +193,12 @@ impl State {
         Ok(())
     }
 
-    /// Adds the columns that rows have and the table lacks, where that is wanted; in the transaction of the rows.
+    /// Adds the columns that rows have and the tables lack, where that is wanted; in the transaction of the rows. The
+    /// first of `tables` has `columns`, and so have the others.
     fn evolve(
         &self,
         connection: &Connection,
-        table: &str,
+        tables: &[&str],
         columns: Vec<TableColumn>,
         schema: &Schema,
     ) -> Result<Vec<TableColumn>> {
@@ -199,12 +206,12 @@ impl State {
         if self.on_drift != OnDrift::Evolve || clauses.is_empty() {
             return Ok(columns);
         }
-        for clause in clauses {
+        for (table, clause) in tables.iter().flat_map(|table| clauses.iter().map(move |clause| (table, clause))) {
             let alter = format!("ALTER TABLE {} {clause}", quoted(table));
             connection.execute_batch(&alter).map_err(|e| self.failed(&e))?;
             tracing::info!(table, clause, "the source's columns changed, and the table with them");
         }
-        let columns = target::columns(connection, table).map_err(|e| self.failed(&e))?;
+        let columns = target::columns(connection, tables[0]).map_err(|e| self.failed(&e))?;
         columns.ok_or_else(|| table_missing(&self.config))
     }
 
