@@ -97,9 +97,13 @@ impl Reporter {
         let rows = grouped(reading.rows_written);
         let bytes = bytes(reading.bytes_read);
         self.screen.line(&format!(
-            "{}: {word}: {rows} rows, {bytes} in {seconds:.1} s ({} rows/s)\n",
+            "{}: {word}: {rows} rows, {bytes} in {seconds:.1} s ({} rows/s){}\n",
             self.name,
-            grouped(rate as u64)
+            grouped(rate as u64),
+            match reading.rows_set_aside {
+                0 => String::new(),
+                rows => format!("; {} rows were set aside in the dlq", grouped(rows)),
+            }
         ));
     }
 }
@@ -121,6 +125,9 @@ fn line(name: &str, reading: &Reading, rate: f64) -> String {
     }
     if reading.retries > 0 {
         line.push_str(&format!(", {} retries", reading.retries));
+    }
+    if reading.rows_set_aside > 0 {
+        line.push_str(&format!(", {} set aside", grouped(reading.rows_set_aside)));
     }
     line
 }

@@ -1,9 +1,9 @@
 //! Opens the parts of a planned pipeline, each with a word on what was being opened when it fails.
 
 use async_trait::async_trait;
-use faucet_core::config::{Plan, Stage};
+use faucet_core::config::{DeadLettersPlan, Plan, Stage};
 use faucet_core::error::Result;
-use faucet_core::pipeline::Recipe;
+use faucet_core::pipeline::{DeadLetters, Recipe};
 use faucet_core::ports::{
     AnySink, AnySource, AnyTransform, Bookmark, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Transform,
 };
@@ -15,6 +15,7 @@ pub struct Planned {
     transforms: Vec<Stage<dyn AnyTransform>>,
     sink: Stage<dyn AnySink>,
     schema: SchemaPolicy,
+    dead_letters: Option<DeadLettersPlan>,
 }
 
 impl Planned {
@@ -27,6 +28,7 @@ impl Planned {
             transforms: plan.transforms.iter().map(|stage| keyed(stage, &key)).collect(),
             sink: plan.sink.clone(),
             schema: plan.schema,
+            dead_letters: plan.dead_letters.clone(),
         }
     }
 
@@ -65,8 +67,17 @@ impl Recipe for Planned {
     }
 
     async fn sink(&self) -> Result<Box<dyn Sink>> {
-        let context = SinkContext { pipeline: self.name.clone(), schema: self.schema };
+        let sets_aside = self.dead_letters.is_some();
+        let context = SinkContext { pipeline: self.name.clone(), schema: self.schema, sets_aside };
         let opened = self.sink.kind.open(&self.sink.config, context).await;
         opened.map_err(|e| e.context(format!("opening the sink '{}'", self.sink.kind.name())))
+    }
+
+    async fn dead_letters(&self) -> Result<Option<DeadLetters>> {
+        let Some(DeadLettersPlan { sink, max_rows }) = &self.dead_letters else { return Ok(None) };
+        let context = SinkContext { pipeline: self.name.clone(), ..SinkContext::default() };
+        let opened = sink.kind.open(&sink.config, context).await;
+        let sink = opened.map_err(|e| e.context(format!("opening the sink '{}' of the dlq", sink.kind.name())))?;
+        Ok(Some(DeadLetters::new(sink, &self.name, *max_rows)))
     }
 }

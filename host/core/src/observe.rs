@@ -45,6 +45,7 @@ pub struct Meter {
     bytes_read: AtomicU64,
     commits: AtomicU64,
     retries: AtomicU64,
+    set_aside: AtomicU64,
     /// Commit time of the last change that is durable in the destination; Unix microseconds, 0 = none yet.
     durable_at_source: AtomicI64,
     /// Whether everything the source had was durable when it last said so.
@@ -67,6 +68,8 @@ pub struct Reading {
     pub commits: u64,
     /// Times the run was tried again.
     pub retries: u64,
+    /// Rows that went to the dead-letter queue.
+    pub rows_set_aside: u64,
     /// Seconds between the source's commit and now for the last change that is durable here; 0 when caught up.
     pub lag_seconds: Option<f64>,
 }
@@ -106,6 +109,12 @@ impl Meter {
         metrics::counter!("faucet_pipeline_retries_total").increment(1);
     }
 
+    /// Counts rows that went to the dead-letter queue.
+    pub fn set_aside(&self, rows: u64) {
+        self.set_aside.fetch_add(rows, Relaxed);
+        metrics::counter!("faucet_pipeline_rows_set_aside_total").increment(rows);
+    }
+
     /// The counters now.
     pub fn reading(&self) -> Reading {
         Reading {
@@ -115,6 +124,7 @@ impl Meter {
             bytes_read: self.bytes_read.load(Relaxed),
             commits: self.commits.load(Relaxed),
             retries: self.retries.load(Relaxed),
+            rows_set_aside: self.set_aside.load(Relaxed),
             lag_seconds: self.lag(),
         }
     }

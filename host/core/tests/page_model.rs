@@ -159,6 +159,16 @@ proptest! {
     }
 
     #[test]
+    fn pages_join_to_the_rows_of_all((kinds, rows) in table(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..4)) {
+        let page = build(&kinds, &rows);
+        let mut ends: Vec<usize> = cuts.iter().map(|cut| cut.index(rows.len() + 1)).chain([rows.len()]).collect();
+        ends.sort_unstable();
+        let mut start = 0;
+        let parts = ends.iter().map(|&end| page.slice(start, end - std::mem::replace(&mut start, end)));
+        assert_rows(&Page::concat(parts.collect()), &kinds, &rows);
+    }
+
+    #[test]
     fn rows_survive_arrow_without_a_copy((kinds, rows) in table()) {
         let page = build(&kinds, &rows);
         let batch = page.to_record_batch();

@@ -201,6 +201,16 @@ fn a_unique_value_moves_with_its_row() {
 }
 
 #[test]
+fn a_value_that_another_row_gave_up_before_is_free() {
+    let db = database();
+    db.client().execute("CREATE UNIQUE INDEX ON t (big)");
+    let mut sink = TestSink::open(&db, config(json!({})));
+    // In the order of their keys they would collide.
+    sink.apply(&rows(&[put(3, Text("big4"), 31), put(1, Text("big3"), 11)]));
+    assert_eq!(shown(&db, "SELECT id, big, n FROM t ORDER BY id"), ["1|big3|11", "2|big2|20", "3|big4|31"]);
+}
+
+#[test]
 fn many_pages_make_one_transaction() {
     let db = database();
     let mut sink = TestSink::open(&db, config(json!({})));

@@ -20,6 +20,7 @@
 use faucet_core::model::{Page, ValueRef, Values};
 use std::collections::HashMap;
 
+use super::key::index_order;
 use super::{RowKey, RowOp};
 
 /// No row.
@@ -76,6 +77,11 @@ impl Folded {
     #[inline]
     pub fn source(&self, page: &Page, column: usize, row: u32) -> u32 {
         source(page, &self.continues, column, row)
+    }
+
+    /// Puts the upserts in about the order of an index on the columns `key`, which any order may do (F1).
+    pub fn sort(&mut self, page: &Page, key: &[usize]) {
+        self.upserts.sort_by(|a, b| index_order(page, key, a.row, b.row));
     }
 }
 

@@ -1,10 +1,12 @@
 //! What the sinks into SQL databases share: which rows delete, and what a page comes down to per key.
 
+mod aside;
 mod drift;
 mod fold;
 mod key;
 mod marker;
 
+pub use aside::{Parts, QUARANTINED, check_left_out};
 pub use drift::{TYPE_INCOMPATIBLE, incompatible, tell};
 pub use fold::{Folded, Rest, Upsert, fold};
 pub use key::{KEY_NULL, RowKey, check_key};
@@ -13,4 +15,4 @@ pub use marker::{DeleteMarker, MarkerValue, OnTruncate, RowOp, TRUNCATED, classi
 use faucet_core::error::Code;
 
 /// The codes raised by this module.
-pub static CODES: &[&Code] = &[&KEY_NULL, &TRUNCATED, &TYPE_INCOMPATIBLE];
+pub static CODES: &[&Code] = &[&KEY_NULL, &TRUNCATED, &TYPE_INCOMPATIBLE, &QUARANTINED];

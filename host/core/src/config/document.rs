@@ -18,7 +18,6 @@ use crate::ports::SchemaPolicy;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-not-yet" = json!({
-    "dlq": "rows that a sink refuses stop the run for now",
     "matrix": "write one file for each pipeline for now",
     "schedule": "start faucet from cron or a systemd timer for now",
     "schema_drift": "write `schema: { on_drift: ... }`, which holds for the whole pipeline",
@@ -37,6 +36,8 @@ pub struct Document {
     pub pipeline: Pipeline,
     /// Where bookmarks are kept. The same as `pipeline.state`: give one of the two.
     pub state: Option<ConnectorSpec>,
+    /// Where rows go that can't be written. The same as `pipeline.dlq`: give one of the two.
+    pub dlq: Option<DeadLetterQueue>,
     /// Copies what the source holds, then follows its changes. Used by `faucet mirror`; `faucet run` ignores it.
     pub mirror: Option<Mirror>,
     /// The older name of `mirror`: give one of the two.
@@ -65,6 +66,12 @@ impl Document {
         inner.or_else(|| self.state.as_ref().map(|spec| (spec, "state")))
     }
 
+    /// The dead-letter queue and its path, under whichever of its two places it was written.
+    pub fn dead_letters(&self) -> Option<(&DeadLetterQueue, &'static str)> {
+        let inner = self.pipeline.dlq.as_ref().map(|queue| (queue, "pipeline.dlq"));
+        inner.or_else(|| self.dlq.as_ref().map(|queue| (queue, "dlq")))
+    }
+
     /// The mirror block and its path, under whichever of its two names it was written.
     pub fn mirror(&self) -> Option<(&Mirror, &'static str)> {
         let older = self.replication.as_ref().map(|mirror| (mirror, "replication"));
@@ -80,7 +87,6 @@ fn first_version() -> u32 {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-not-yet" = json!({
-    "dlq": "rows that a sink refuses stop the run for now",
     "sinks": "a pipeline has one sink for now",
 })))]
 pub struct Pipeline {
@@ -93,6 +99,27 @@ pub struct Pipeline {
     pub sink: ConnectorSpec,
     /// Where bookmarks are kept. Without it every run starts over.
     pub state: Option<ConnectorSpec>,
+    /// Where rows go that can't be written. Without it such a row stops the run.
+    pub dlq: Option<DeadLetterQueue>,
+}
+
+/// Where rows go that a transform rejects or that can't be written: those without a value in the key, those the
+/// destination refuses, and under `schema: { on_drift: quarantine }` those with a value in a column it lacks. The others
+/// are written. Each row set aside becomes one with the columns `at`, `pipeline`, `stage`, `table`, `code`, `reason` and
+/// `row`, which holds it as JSON. After a crash it can be there twice.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeadLetterQueue {
+    /// A sink that appends, such as `jsonl`.
+    pub sink: ConnectorSpec,
+    /// Most rows that are set aside in one run; one more stops it, because then more is wrong than a few rows.
+    #[serde(default = "most_dead_letters")]
+    #[schemars(range(min = 1))]
+    pub max_rows: u64,
+}
+
+fn most_dead_letters() -> u64 {
+    1000
 }
 
 /// A connector, transform or state store by its type, with its own configuration.

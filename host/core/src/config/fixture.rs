@@ -145,6 +145,7 @@ impl SinkConnector for Table {
             transactional: true,
             tokens: true,
             evolves: true,
+            sets_aside: true,
         }
     }
 

@@ -31,7 +31,7 @@ pub use interpolate::{Interpolated, Origins, ProcessSurroundings, Surroundings, 
 pub use load::{Loaded, load};
 pub use locate::{Locations, Position, Spot, Survey};
 pub use parse::parse;
-pub use plan::{MirrorPlan, Plan, Purpose, Stage};
+pub use plan::{DeadLettersPlan, MirrorPlan, Plan, Purpose, Stage};
 pub use problem::{Located, Report};
 pub use redact::Redactor;
 pub use span::Span;

@@ -36,6 +36,8 @@ pub struct Plan {
     pub sink: Stage<dyn AnySink>,
     /// Where bookmarks are kept; `None` keeps none.
     pub store: Option<Stage<dyn AnyStore>>,
+    /// Where rows go that can't be written.
+    pub dead_letters: Option<DeadLettersPlan>,
     /// How the mirror begins and goes on. Always there for [`Purpose::Mirror`], never for [`Purpose::Run`].
     pub mirror: Option<MirrorPlan>,
     /// What happens when the source's columns change.
@@ -48,6 +50,15 @@ pub struct Plan {
     pub observability: Observability,
     /// Keeps the configuration's secrets out of messages.
     pub redactor: Redactor,
+}
+
+/// The `dlq` block of a plan.
+#[derive(Clone)]
+pub struct DeadLettersPlan {
+    /// What keeps the rows.
+    pub sink: Stage<dyn AnySink>,
+    /// Most rows in one run.
+    pub max_rows: u64,
 }
 
 /// The `mirror` block of a plan.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::catalog::{Catalog, Kind};
 use super::document::{ConnectorSpec, Document, Plugin};
 use super::load::Session;
-use super::plan::{MirrorPlan, Plan, Purpose, Stage};
+use super::plan::{DeadLettersPlan, MirrorPlan, Plan, Purpose, Stage};
 use super::text::ConfigText;
 use super::{Redactor, path, suggest};
 use crate::delivery::Mechanism;
@@ -20,6 +20,7 @@ pub(super) struct Stages {
     pub(super) transforms: Vec<Option<Arc<dyn AnyTransform>>>,
     pub(super) sink: Option<Arc<dyn AnySink>>,
     pub(super) store: Option<Arc<dyn AnyStore>>,
+    pub(super) dead_letters: Option<Arc<dyn AnySink>>,
     pub(super) snapshot: Option<Arc<dyn AnySource>>,
     /// The names under `plugins` that no transform uses.
     pub(super) unused_plugins: Vec<String>,
@@ -42,6 +43,8 @@ pub(super) fn find(session: &mut Session, text: &ConfigText, purpose: Purpose, c
     let pipeline_store = search.stage("/pipeline/state", "pipeline.state", &catalog.stores);
     let top_store = search.stage("/state", "state", &catalog.stores);
     let store = pipeline_store.or(top_store);
+    let pipeline_queue = search.stage("/pipeline/dlq/sink", "pipeline.dlq.sink", &catalog.sinks);
+    let dead_letters = pipeline_queue.or(search.stage("/dlq/sink", "dlq.sink", &catalog.sinks));
     let snapshot = match purpose {
         Purpose::Run => None,
         Purpose::Mirror | Purpose::Validate => {
@@ -51,7 +54,7 @@ pub(super) fn find(session: &mut Session, text: &ConfigText, purpose: Purpose, c
     };
     let used = used_types(&session.tree);
     let unused_plugins = plugins.into_iter().map(|plugin| plugin.name).filter(|name| !used.contains(name)).collect();
-    Stages { source, transforms: found, sink, store, snapshot, unused_plugins }
+    Stages { source, transforms: found, sink, store, dead_letters, snapshot, unused_plugins }
 }
 
 /// An entry under `plugins`.
@@ -185,6 +188,12 @@ impl Stages {
             Some((spec, _)) => Some(stage(self.store.as_ref(), spec)?),
             None => None,
         };
+        let dead_letters = match document.dead_letters() {
+            Some((queue, _)) => {
+                Some(DeadLettersPlan { sink: stage(self.dead_letters.as_ref(), &queue.sink)?, max_rows: queue.max_rows })
+            }
+            None => None,
+        };
         let mirror = match document.mirror().filter(|_| purpose != Purpose::Run) {
             Some((mirror, _)) => Some(MirrorPlan {
                 mode: mirror.mode,
@@ -199,6 +208,7 @@ impl Stages {
             transforms: transforms?,
             sink: stage(self.sink.as_ref(), &pipeline.sink)?,
             store,
+            dead_letters,
             mirror,
             schema: document.schema,
             mechanism,

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::observe::{Meter, Phase};
 use crate::pipeline::{
-    Backoff, Ended, Limits, Link, Progress, Recipe, RetryPolicy, Stop, Terms, ack::Keeper, attempt, last_token,
+    Backoff, DeadLetters, Ended, Limits, Link, Progress, Recipe, RetryPolicy, Stop, Terms, ack::Keeper, attempt, last_token,
     wait_before_retry,
 };
 use crate::ports::{Bookmark, Capture, Expect, Sink, Source, StateStore, Transform};
@@ -259,5 +259,9 @@ impl Recipe for Guarded {
 
     async fn sink(&self) -> Result<Box<dyn Sink>> {
         self.0.sink().await
+    }
+
+    async fn dead_letters(&self) -> Result<Option<DeadLetters>> {
+        self.0.dead_letters().await
     }
 }

@@ -221,6 +221,21 @@ impl Column {
         }
     }
 
+    /// The slots of all `columns`, one column after the other.
+    ///
+    /// # Panics
+    /// When there is none, when their kinds differ, or when their bytes pass what 32-bit offsets can address.
+    pub fn concat(columns: &[&Self]) -> Self {
+        let arrays: Vec<&dyn Array> = columns.iter().map(|c| c.values.array()).collect();
+        let joined = arrow_select::concat::concat(&arrays).expect("columns of one kind have one Arrow type");
+        let values = Values::from_array(columns[0].kind(), joined.as_ref()).expect("concat keeps the array's type");
+        if columns.iter().all(|c| c.absent.is_none()) {
+            return Self::new(values);
+        }
+        let absent = columns.iter().flat_map(|c| (0..c.len()).map(|slot| c.is_absent(slot))).collect();
+        Self::with_absent(values, absent)
+    }
+
     /// A column woven from this one (0) and `other` (1): each pick names the column and the slot in it.
     ///
     /// # Panics

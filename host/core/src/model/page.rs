@@ -224,6 +224,34 @@ impl Page {
         Self::assemble(self.schema.clone(), len, columns, change).with_moves(moves)
     }
 
+    /// Whether the rows of `next` can follow those of this page in one page ([`Page::concat`]): plain rows under the
+    /// same schema.
+    pub fn continues_in(&self, next: &Self) -> bool {
+        let same = Arc::ptr_eq(&self.schema, &next.schema) || self.schema == next.schema;
+        same && self.change.is_none() && next.change.is_none()
+    }
+
+    /// The rows of all `pages` in order. Each must continue in the next.
+    ///
+    /// # Panics
+    /// When there is no page, or one doesn't continue in the next.
+    pub fn concat(mut pages: Vec<Self>) -> Self {
+        assert!(pages.windows(2).all(|pair| pair[0].continues_in(&pair[1])), "pages of one table under one schema");
+        if pages.len() == 1 {
+            return pages.remove(0);
+        }
+        let column = |index: usize| Column::concat(&pages.iter().map(|p| &p.columns[index]).collect::<Vec<_>>());
+        let columns = (0..pages[0].columns.len()).map(column).collect();
+        let mut moves = Vec::new();
+        let mut rows = 0;
+        for page in &pages {
+            let after = rows as u32;
+            moves.extend(page.moves.iter().map(|m| Move { from: m.from + after, to: m.to + after }));
+            rows += page.rows;
+        }
+        Self::assemble(pages[0].schema.clone(), rows, columns, None).with_moves(moves)
+    }
+
     /// Memory the page takes, in bytes: what byte-bounded channels count. Shared buffers count in full.
     pub fn size_bytes(&self) -> usize {
         let columns: usize = self.columns.iter().map(Column::size_bytes).sum();

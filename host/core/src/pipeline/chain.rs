@@ -4,7 +4,7 @@ use std::mem;
 
 use crate::error::{Blame, Code, Error, Result, Retry};
 use crate::model::{Envelope, Page};
-use crate::ports::{Output, Transform};
+use crate::ports::{Output, Rejected, SetAside, Transform};
 
 /// A transform could not handle rows and nobody asked for them to be kept aside.
 pub static ROWS_REJECTED: Code = Code {
@@ -13,7 +13,8 @@ pub static ROWS_REJECTED: Code = Code {
     retry: Retry::Operator,
     title: "a transform rejected rows",
     help: "A transform reported rows it can't handle. Nothing of the page was written, so nothing is lost: correct the \
-           transform's configuration or the rows at the source, then run again from where it stopped.",
+           transform's configuration or the rows at the source, then run again from where it stopped. With a `dlq` such \
+           rows are set aside there and the others go on.",
 };
 
 /// Transforms applied one after the other.
@@ -23,39 +24,62 @@ pub static ROWS_REJECTED: Code = Code {
 pub struct Chain {
     steps: Vec<Box<dyn Transform>>,
     envelope: Envelope,
+    /// Rows that a step rejects are set aside; otherwise they fail their page.
+    sets_aside: bool,
+}
+
+/// What became of a page.
+#[derive(Debug, Default)]
+pub struct Applied {
+    /// Pages for the sink, in order.
+    pub pages: Vec<Page>,
+    /// Rows that a step rejected, with the step's name.
+    pub aside: Vec<(String, SetAside)>,
 }
 
 impl Chain {
-    /// The given steps in order; none hands pages through.
-    pub fn new(steps: Vec<Box<dyn Transform>>) -> Self {
-        Self { steps, envelope: Envelope::default() }
+    /// The given steps in order; none hands pages through. `sets_aside` says whether rejected rows have a place to go.
+    pub fn new(steps: Vec<Box<dyn Transform>>, sets_aside: bool) -> Self {
+        Self { steps, envelope: Envelope::default(), sets_aside }
     }
 
-    /// Applies every step to a page and returns the pages for the sink, in order, without empty ones.
+    /// Applies every step to a page.
     ///
     /// # Errors
-    /// Of a step; also [`ROWS_REJECTED`] when a step rejected rows.
-    pub async fn apply(&mut self, page: Page) -> Result<Vec<Page>> {
+    /// Of a step; also [`ROWS_REJECTED`] when a step rejected rows that have no place to go.
+    pub async fn apply(&mut self, page: Page) -> Result<Applied> {
         let mut pages = vec![page];
+        let mut aside = Vec::new();
         for step in &mut self.steps {
             for page in mem::take(&mut pages) {
                 let page = if step.takes_changes() { page } else { self.envelope.apply(page)? };
-                pages.extend(apply_step(step.as_mut(), page).await?);
+                let before = page.clone();
+                let Output { pages: kept, rejected } = step.apply(page).await?;
+                pages.extend(kept);
+                if rejected.is_empty() {
+                    continue;
+                }
+                if !self.sets_aside {
+                    return Err(refusal(step.name(), &before, &rejected));
+                }
+                aside.extend(rejected.iter().map(|row| (step.name().to_owned(), one(step.name(), &before, row))));
             }
         }
         let rows = pages.into_iter().filter(|page| !page.is_empty()).map(|page| self.envelope.apply(page));
-        rows.collect()
+        Ok(Applied { pages: rows.collect::<Result<_>>()?, aside })
     }
 }
 
-async fn apply_step(step: &mut dyn Transform, page: Page) -> Result<Vec<Page>> {
-    let table = page.schema().table.clone();
-    let Output { pages, rejected } = step.apply(page).await?;
-    match rejected.first() {
-        None => Ok(pages),
-        Some(first) => Err(Error::new(
-            &ROWS_REJECTED,
-            format!("transform '{}' rejected {} rows of {table}: {}", step.name(), rejected.len(), first.reason),
-        )),
-    }
+/// The error for rows that have no place to go.
+fn refusal(step: &str, page: &Page, rejected: &[Rejected]) -> Error {
+    let first = rejected.first().map_or("", |row| &row.reason);
+    let table = &page.schema().table;
+    let what = format!("transform '{step}' rejected {} rows of {table}: {first}", rejected.len());
+    Error::new(&ROWS_REJECTED, what).hint("set such rows aside with a `dlq`")
+}
+
+/// One rejected row.
+fn one(step: &str, page: &Page, rejected: &Rejected) -> SetAside {
+    let what = format!("transform '{step}' rejected the row: {}", rejected.reason);
+    SetAside { rows: page.take(&vec![rejected.row].into()), error: Error::new(&ROWS_REJECTED, what) }
 }

@@ -5,6 +5,7 @@
 pub mod ack;
 mod chain;
 pub mod channel;
+mod dlq;
 mod native;
 mod progress;
 pub mod pump;
@@ -12,8 +13,10 @@ mod retry;
 mod run;
 mod shutdown;
 pub mod unwrap;
+mod writer;
 
 pub use chain::{Chain, ROWS_REJECTED};
+pub use dlq::{DeadLetters, TOO_MANY};
 pub use native::native_transforms;
 pub use progress::{NOT_PROGRESS, Progress};
 pub use pump::{Ended, Limits};
@@ -25,4 +28,4 @@ pub use shutdown::Stop;
 use crate::error::Code;
 
 /// The codes raised by this module.
-pub static CODES: &[&Code] = &[&ROWS_REJECTED, &NOT_PROGRESS];
+pub static CODES: &[&Code] = &[&ROWS_REJECTED, &NOT_PROGRESS, &TOO_MANY];

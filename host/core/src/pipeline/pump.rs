@@ -17,19 +17,20 @@ use tokio::task::JoinSet;
 use super::ack::Ledger;
 use super::chain::Chain;
 use super::channel::{Closed, Held, Receiver, Sender, bounded};
+use super::dlq::DeadLetters;
 use super::shutdown::Stop;
+use super::writer::{Parcel, Writer};
 use crate::error::Result;
-use crate::failpoint;
 use crate::model::Page;
 use crate::observe::Meter;
-use crate::ports::{Batch, Bookmark, Boundary, Sink, Source};
+use crate::ports::{Batch, Bookmark, Sink, Source};
 
 /// Limits of one pump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of pages between two stages.
     pub channel_bytes: usize,
-    /// Bytes of small commits that are settled together when more is waiting already.
+    /// Bytes of small commits that are settled together, and of pages written as one, when more is waiting already.
     pub commit_bytes: usize,
 }
 
@@ -56,6 +57,8 @@ pub struct Pump {
     pub chain: Chain,
     /// Where pages go.
     pub sink: Box<dyn Sink>,
+    /// Where rows go that can't be written.
+    pub dead_letters: Option<DeadLetters>,
     /// Settles commits.
     pub ledger: Ledger,
     /// Hears which bookmark is durable; the other end is in the ledger.
@@ -69,21 +72,11 @@ pub struct Pump {
 }
 
 /// What goes through the channels.
-enum Message<T> {
+pub(super) enum Message<T> {
     /// The next piece of work.
     Work(T),
     /// The source ended by itself. A channel that closes without this ended by a stop or a failure.
     Exhausted,
-}
-
-/// Pages on their way to the sink, with what the writer needs to settle them.
-struct Parcel {
-    pages: Vec<Page>,
-    boundary: Boundary,
-    /// Rows at the source, before transforms.
-    rows: u64,
-    bytes: usize,
-    committed_at: Option<i64>,
 }
 
 impl Pump {
@@ -92,11 +85,11 @@ impl Pump {
     /// # Errors
     /// The first stage's failure that isn't a mere consequence of another's.
     pub async fn run(self, stop: &Stop) -> Result<Ended> {
-        let Pump { source, chain, sink, ledger, durable, meter, limits, page_failpoint } = self;
+        let Pump { source, chain, sink, dead_letters, ledger, durable, meter, limits, page_failpoint } = self;
         let (batches, to_transform) = bounded(limits.channel_bytes);
         let (parcels, to_write) = bounded(limits.channel_bytes);
         let reader = Reader { source, durable, batches, meter: meter.clone() };
-        let writer = Writer { sink, ledger, meter, limits, page_failpoint, pending: Pending::default() };
+        let writer = Writer::new((sink, dead_letters), ledger, meter, limits, page_failpoint);
         let mut stages = JoinSet::new();
         let draining = stop.clone();
         stages.spawn(async move { reader.run(&draining).await.map(Some) });
@@ -218,92 +211,12 @@ async fn transform(
 async fn transform_batch(chain: &mut Chain, batch: Batch) -> Result<Parcel> {
     let rows = batch.rows() as u64;
     let committed_at = batch.pages.iter().rev().find_map(|p| p.change()?.committed_at.last().copied());
-    let mut pages = Vec::with_capacity(batch.pages.len());
+    let (mut pages, mut aside) = (Vec::with_capacity(batch.pages.len()), Vec::new());
     for page in batch.pages {
-        pages.extend(chain.apply(page).await?);
+        let applied = chain.apply(page).await?;
+        pages.extend(applied.pages);
+        aside.extend(applied.aside);
     }
     let bytes = pages.iter().map(Page::size_bytes).sum();
-    Ok(Parcel { pages, boundary: batch.boundary, rows, bytes, committed_at })
-}
-
-/// What was written since the last commit.
-#[derive(Default)]
-struct Pending {
-    rows: u64,
-    bytes: usize,
-    committed_at: Option<i64>,
-    /// The last boundary that was passed, if any: up to there it may be settled.
-    boundary: Option<Option<Bookmark>>,
-}
-
-struct Writer {
-    sink: Box<dyn Sink>,
-    ledger: Ledger,
-    meter: Arc<Meter>,
-    limits: Limits,
-    page_failpoint: &'static str,
-    pending: Pending,
-}
-
-impl Writer {
-    async fn run(mut self, mut parcels: Receiver<Message<Parcel>>) -> Result<()> {
-        while let Some(Held { item, .. }) = self.next(&mut parcels).await? {
-            match item {
-                Message::Work(parcel) => self.take(parcel).await?,
-                Message::Exhausted => {
-                    self.settle().await?;
-                    self.sink.finish().await?;
-                }
-            }
-        }
-        // What is pending here is an unfinished transaction; it goes with the sink (P3).
-        self.sink.close().await
-    }
-
-    /// The next message. Before it waits for one, it settles what may be settled; small commits with more work waiting
-    /// behind them are settled together.
-    async fn next(&mut self, parcels: &mut Receiver<Message<Parcel>>) -> Result<Option<Held<Message<Parcel>>>> {
-        let may_wait = self.pending.bytes < self.limits.commit_bytes;
-        if self.pending.boundary.is_some()
-            && may_wait
-            && let Some(ready) = parcels.try_recv()
-        {
-            return Ok(Some(ready));
-        }
-        self.settle().await?;
-        Ok(parcels.recv().await)
-    }
-
-    async fn take(&mut self, parcel: Parcel) -> Result<()> {
-        // Small commits that are followed by a large transaction don't wait for its end (P1).
-        if parcel.boundary == Boundary::Inside {
-            self.settle().await?;
-        }
-        self.write(parcel).await
-    }
-
-    async fn write(&mut self, parcel: Parcel) -> Result<()> {
-        for page in parcel.pages {
-            self.sink.write(page).await?;
-            failpoint::hit(self.page_failpoint);
-        }
-        self.pending.rows += parcel.rows;
-        self.pending.bytes += parcel.bytes;
-        self.pending.committed_at = parcel.committed_at.or(self.pending.committed_at);
-        self.pending.boundary = match (parcel.boundary, self.pending.boundary.take()) {
-            (Boundary::Commit(Some(bookmark)), _) => Some(Some(bookmark)),
-            (Boundary::Commit(None), passed) => Some(passed.flatten()),
-            (Boundary::Inside, _) => None,
-        };
-        Ok(())
-    }
-
-    /// Settles up to the last boundary; does nothing in the middle of a transaction (P1).
-    async fn settle(&mut self) -> Result<()> {
-        let Some(bookmark) = self.pending.boundary.take() else { return Ok(()) };
-        self.ledger.settle(self.sink.as_mut(), bookmark.as_ref()).await?;
-        self.meter.committed(self.pending.rows, self.pending.committed_at);
-        self.pending = Pending::default();
-        Ok(())
-    }
+    Ok(Parcel { pages, aside, boundary: batch.boundary, rows, bytes, committed_at })
 }

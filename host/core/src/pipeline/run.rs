@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use super::ack::{Keeper, Ledger, Tokens};
 use super::chain::Chain;
+use super::dlq::DeadLetters;
 use super::progress::Progress;
 use super::pump::{Ended, Limits, Pump};
 use super::retry::{Backoff, RetryPolicy};
@@ -24,6 +25,8 @@ pub trait Recipe: Send + Sync {
     async fn transforms(&self) -> Result<Vec<Box<dyn Transform>>>;
     /// The sink.
     async fn sink(&self) -> Result<Box<dyn Sink>>;
+    /// Where rows go that can't be written, if there is such a place.
+    async fn dead_letters(&self) -> Result<Option<DeadLetters>>;
 }
 
 /// What is fixed for all attempts.
@@ -76,13 +79,15 @@ pub async fn attempt(recipe: &dyn Recipe, terms: &Terms, link: Link, stop: &Stop
         false => Tokens::Off,
     };
     let bookmark = progress.map(|p| p.bookmark);
-    let chain = Chain::new(recipe.transforms().await?);
+    let dead_letters = recipe.dead_letters().await?;
+    let chain = Chain::new(recipe.transforms().await?, dead_letters.is_some());
     let source = recipe.source(bookmark).await?;
     terms.meter.enter(terms.phase);
     let pump = Pump {
         source,
         chain,
         sink,
+        dead_letters,
         ledger: Ledger::new(terms.keeper.clone(), tokens, link.settled),
         durable: link.confirm,
         meter: terms.meter.clone(),

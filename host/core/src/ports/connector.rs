@@ -38,6 +38,8 @@ pub struct SinkCapabilities {
     pub tokens: bool,
     /// It can add columns, or has none that are fixed.
     pub evolves: bool,
+    /// It can set single rows aside and write the others ([`SinkContext::sets_aside`]).
+    pub sets_aside: bool,
 }
 
 /// What a source is opened with besides its configuration.
@@ -56,6 +58,8 @@ pub struct SinkContext {
     pub pipeline: String,
     /// What to do when rows have columns that the destination lacks.
     pub schema: SchemaPolicy,
+    /// Rows that can't be written are set aside ([`Sink::set_aside`]) instead of failing their page.
+    pub sets_aside: bool,
 }
 
 /// A kind of source: parse (serde), validate (pure), open (I/O).

@@ -18,7 +18,7 @@ pub use connector::{
     SourceContext, erase_sink, erase_source,
 };
 pub use schema::{OnDrift, OnIncompatible, SchemaPolicy};
-pub use sink::{CODES, Sink, WriteMode, refuse_token};
+pub use sink::{CODES, SetAside, Sink, WriteMode, refuse_token};
 pub use source::{Batch, Bookmark, Boundary, Capture, Discovered, Finding, Grade, Source};
 pub use state::{AnyStore, Expect, StateStore, Version, Versioned};
 pub use transform::{AnyTransform, Output, Rejected, Transform};

@@ -26,12 +26,14 @@ pub enum OnDrift {
     Warn,
     /// Leave its values out.
     Ignore,
+    /// Set rows with a value in it aside, in the `dlq`, and write the others.
+    Quarantine,
 }
 
 impl OnDrift {
-    /// Whether values without a place are left out.
+    /// Whether a row is written without its values that have no place.
     pub fn leaves_out(self) -> bool {
-        matches!(self, OnDrift::Warn | OnDrift::Ignore)
+        matches!(self, OnDrift::Warn | OnDrift::Ignore | OnDrift::Quarantine)
     }
 }
 
@@ -42,6 +44,7 @@ pub enum OnIncompatible {
     /// Stop with an error that names both types.
     #[default]
     Fail,
-    /// Keep the destination's type: values that fit are written, one that doesn't stops the run.
+    /// Keep the destination's type: values that fit are written. A row with one that doesn't goes to the `dlq`, and stops
+    /// the run if there is none.
     Keep,
 }

@@ -32,6 +32,15 @@ pub fn refuse_token(token: Option<(&str, &str)>) -> Result<()> {
     }
 }
 
+/// Rows that were not written because they can't be, and why.
+#[derive(Debug)]
+pub struct SetAside {
+    /// The rows.
+    pub rows: Page,
+    /// What stands against them; without their values.
+    pub error: Error,
+}
+
 /// How rows meet those that are there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
@@ -62,6 +71,12 @@ pub trait Sink: Send {
 
     /// Writes a page of plain rows; begins a transaction when none is open. A page is written whole or fails whole.
     async fn write(&mut self, page: Page) -> Result<()>;
+
+    /// The rows of pages written since the last call that were set aside. None unless the sink was opened to set rows
+    /// aside ([`super::SinkContext::sets_aside`]); otherwise such a row fails its page.
+    fn set_aside(&mut self) -> Vec<SetAside> {
+        Vec::new()
+    }
 
     /// Ends the transaction. `Ok` means that everything written is durable, and with it the token under its scope if one
     /// was given. Without an open transaction and without a token it does nothing.

@@ -51,7 +51,7 @@ fn assert_order(world: &World) {
                 stored = at;
             }
             Entry::Upstream(at) => assert!(at <= stored, "A2: {at} confirmed with {stored} stored"),
-            Entry::Finished | Entry::Closed => {}
+            Entry::Letters | Entry::Finished | Entry::Closed => {}
         }
     }
 }
@@ -142,6 +142,63 @@ async fn small_commits_are_settled_together() {
     assert_eq!(world.with(|s| s.rows.clone()), world.all_rows());
     let commits = world.journal().iter().filter(|e| matches!(e, Entry::Sink(_))).count();
     assert!(commits < 200, "{commits} commits for 300 small transactions");
+    let writes = world.with(|s| s.writes);
+    assert!(writes < 200, "{writes} pages written for 300 small transactions");
+}
+
+#[tokio::test]
+async fn the_parts_of_a_large_transaction_are_written_before_its_end() {
+    // Rows that gather are bounded by `commit_bytes`, though nothing of the transaction may be committed yet (P1).
+    let world = World::new(&[Piece::Part(100), Piece::Part(100), Piece::Part(100), Piece::Silence]);
+    let (stop, mut terms) = (Stop::default(), terms(&world, false));
+    terms.limits = Limits { channel_bytes: 1 << 10, commit_bytes: 1 << 10 };
+    let (ended, ()) = tokio::join!(run(&world, &terms, RESUMES, QUICK, &stop), async {
+        while world.with(|s| s.writes) < 3 {
+            tokio::task::yield_now().await;
+        }
+        stop.drain();
+    });
+    assert_eq!(ended.unwrap(), Ended::Stopped);
+    assert_eq!(world.with(|s| s.rows.len()), 0, "an unfinished transaction is not committed");
+}
+
+#[tokio::test]
+async fn rows_that_cannot_be_written_are_in_the_queue_before_a_bookmark_passes_them() {
+    let world = World::new(&[Piece::Transaction(3), Piece::Transaction(3), Piece::Transaction(3)]);
+    world.with(|s| (s.most_letters, s.rejects, s.refuses) = (Some(3), vec![1, 7], vec![5]));
+    // The first letters are written, and the state store fails: the rows come again, and so do the letters.
+    world.with(|s| s.state_fails = 1);
+    go(&world, RESUMES, false).await.unwrap();
+    let of = |stage: &str, id| (stage.to_owned(), id);
+    let mut letters = world.with(|s| s.letters.clone());
+    letters.sort();
+    letters.dedup();
+    assert_eq!(letters, [of("picky", 1), of("picky", 7), of("sink", 5)]);
+    let mut rows = world.with(|s| s.rows.clone());
+    rows.sort_unstable();
+    rows.dedup();
+    assert_eq!(rows, [0, 2, 3, 4, 6, 8]);
+    // Q1: between two bookmarks that pass a letter, letters were made durable.
+    let journal = world.journal();
+    let first = journal.iter().position(|e| matches!(e, Entry::State(_))).unwrap();
+    assert!(journal[..first].contains(&Entry::Letters), "{journal:?}");
+}
+
+#[tokio::test]
+async fn too_many_letters_end_the_run_before_its_bookmark() {
+    let world = World::new(&[Piece::Transaction(3)]);
+    world.with(|s| (s.most_letters, s.refuses) = (Some(1), vec![0, 1]));
+    assert_eq!(go(&world, RESUMES, false).await.unwrap_err().code().id, "dlq.too_many_rows");
+    assert_eq!(world.with(|s| s.letters.len()), 2, "they say why");
+    assert_eq!(world.with(|s| s.pruned_to), 0);
+}
+
+#[tokio::test]
+async fn without_a_queue_a_rejected_row_stops_the_run() {
+    let world = World::new(&[Piece::Transaction(3)]);
+    world.with(|s| s.rejects = vec![1]);
+    assert_eq!(go(&world, RESUMES, false).await.unwrap_err().code().id, "pipeline.rows_rejected");
+    assert_eq!(world.with(|s| s.rows.len()), 0);
 }
 
 #[tokio::test]

@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Error, Result, Retry};
 use faucet_core::model::{Field, Kind, Op, Page, PageBuilder, Position, Schema, TableId, ValueRef};
-use faucet_core::pipeline::Recipe;
+use faucet_core::pipeline::{DeadLetters, Recipe};
 use faucet_core::ports::{
-    Batch, Bookmark, Boundary, Capture, Discovered, Expect, Finding, Sink, Source, StateStore, Transform, Version,
-    Versioned,
+    Batch, Bookmark, Boundary, Capture, Discovered, Expect, Finding, Output, Rejected, SetAside, Sink, Source,
+    StateStore, Transform, Version, Versioned,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,6 +20,7 @@ pub static BROKEN: Code =
 /// What became durable, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
+    Letters,
     Sink(i64),
     State(u64),
     Upstream(u64),
@@ -56,6 +57,16 @@ pub struct Shared {
     pub state_fails: u32,
     pub opened_at: Vec<u64>,
     pub captures: u32,
+    /// Calls of the sink's `write`.
+    pub writes: u32,
+    /// There is a dead-letter queue for so many rows.
+    pub most_letters: Option<u64>,
+    /// Ids that the transform rejects.
+    pub rejects: Vec<i64>,
+    /// Ids that the sink refuses.
+    pub refuses: Vec<i64>,
+    /// Stage and row of the letters that are durable.
+    pub letters: Vec<(String, i64)>,
 }
 
 /// A world: a script, and what is shared between its ports.
@@ -150,6 +161,7 @@ impl Source for MemorySource {
 pub struct MemorySink {
     world: World,
     open: Vec<i64>,
+    aside: Vec<SetAside>,
 }
 
 #[async_trait]
@@ -160,17 +172,24 @@ impl Sink for MemorySink {
 
     async fn write(&mut self, page: Page) -> Result<()> {
         tokio::task::yield_now().await;
+        self.world.with(|s| s.writes += 1);
         for row in 0..page.rows() {
-            let id = match page.row(row).by_name("id") {
-                Some(ValueRef::I64(id)) => id,
-                _ => serde_json::from_str::<Value>(&after_image(&page, row)).unwrap()["id"].as_i64().unwrap(),
-            };
+            let id = id(&page, row);
+            if self.world.with(|s| s.refuses.contains(&id)) {
+                let error = Error::new(&BROKEN, "the row is refused");
+                self.aside.push(SetAside { rows: page.slice(row, 1), error });
+                continue;
+            }
             if self.world.with(|s| s.sink_fails_at) == Some(id) {
                 return Err(Error::new(&BROKEN, "the disk is full"));
             }
             self.open.push(id);
         }
         Ok(())
+    }
+
+    fn set_aside(&mut self) -> Vec<SetAside> {
+        std::mem::take(&mut self.aside)
     }
 
     async fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()> {
@@ -189,6 +208,77 @@ impl Sink for MemorySink {
 
     async fn finish(&mut self) -> Result<()> {
         self.world.with(|s| s.journal.push(Entry::Finished));
+        Ok(())
+    }
+
+    async fn close(&mut self) -> Result<()> {
+        Ok(())
+    }
+}
+
+fn id(page: &Page, row: usize) -> i64 {
+    match page.row(row).by_name("id") {
+        Some(ValueRef::I64(id)) => id,
+        _ => serde_json::from_str::<Value>(&after_image(page, row)).unwrap()["id"].as_i64().unwrap(),
+    }
+}
+
+/// Rejects the rows it is told to.
+struct Picky(World);
+
+#[async_trait]
+impl Transform for Picky {
+    fn name(&self) -> &str {
+        "picky"
+    }
+
+    fn takes_changes(&self) -> bool {
+        false
+    }
+
+    async fn apply(&mut self, page: Page) -> Result<Output> {
+        let rejects = self.0.with(|s| s.rejects.clone());
+        let (bad, good): (Vec<u32>, Vec<u32>) =
+            (0..page.rows() as u32).partition(|row| rejects.contains(&id(&page, *row as usize)));
+        let rejected = bad.into_iter().map(|row| Rejected { row, reason: "not liked".into() }).collect();
+        Ok(Output { pages: vec![page.take(&good.into())], rejected })
+    }
+}
+
+/// Keeps letters in the world.
+struct Letters {
+    world: World,
+    open: Vec<(String, i64)>,
+}
+
+#[async_trait]
+impl Sink for Letters {
+    async fn last_token(&mut self, _scope: &str) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    async fn write(&mut self, page: Page) -> Result<()> {
+        for row in 0..page.rows() {
+            let text = |name| match page.row(row).by_name(name) {
+                Some(ValueRef::Text(text) | ValueRef::Json(text)) => text.to_owned(),
+                other => panic!("{name} is {other:?}"),
+            };
+            let envelope: Value = serde_json::from_str(&text("row")).unwrap();
+            self.open.push((text("stage"), envelope["after"]["id"].as_i64().unwrap()));
+        }
+        Ok(())
+    }
+
+    async fn commit(&mut self, _token: Option<(&str, &str)>) -> Result<()> {
+        let open = std::mem::take(&mut self.open);
+        self.world.with(|s| {
+            s.letters.extend(open);
+            s.journal.push(Entry::Letters);
+        });
+        Ok(())
+    }
+
+    async fn finish(&mut self) -> Result<()> {
         Ok(())
     }
 
@@ -216,11 +306,18 @@ impl Recipe for World {
     }
 
     async fn transforms(&self) -> Result<Vec<Box<dyn Transform>>> {
-        Ok(vec![])
+        let picky = self.with(|s| !s.rejects.is_empty());
+        Ok(if picky { vec![Box::new(Picky(self.clone()))] } else { vec![] })
     }
 
     async fn sink(&self) -> Result<Box<dyn Sink>> {
-        Ok(Box::new(MemorySink { world: self.clone(), open: vec![] }))
+        Ok(Box::new(MemorySink { world: self.clone(), open: vec![], aside: vec![] }))
+    }
+
+    async fn dead_letters(&self) -> Result<Option<DeadLetters>> {
+        let most = self.with(|s| s.most_letters);
+        let queue = Letters { world: self.clone(), open: vec![] };
+        Ok(most.map(|most| DeadLetters::new(Box::new(queue), "p", most)))
     }
 }
 

@@ -72,6 +72,7 @@ impl SinkConnector for JsonlSink {
             write_mode: config.write_mode.into(),
             modes: vec![WriteMode::Append, WriteMode::Overwrite],
             evolves: true,
+            sets_aside: false,
             ..SinkCapabilities::default()
         }
     }

@@ -17,6 +17,7 @@
 //! * **K4** Generated columns are never written. A value for an identity column is written as it is (`OVERRIDING SYSTEM
 //!   VALUE`); an update leaves `GENERATED ALWAYS AS IDENTITY` alone, as PostgreSQL demands.
 
+mod aside;
 mod config;
 mod copy;
 mod create;
@@ -111,6 +112,7 @@ impl SinkConnector for Table {
             // Rows of an overwrite are visible at the end only, so a commit before it has nothing to vouch for.
             tokens: config.write_mode != WriteMode::Overwrite,
             evolves: true,
+            sets_aside: true,
         }
     }
 

@@ -24,6 +24,8 @@ pub struct Plan {
     pub format: Format,
     /// The page's column that says what a row does.
     pub marker: Option<usize>,
+    /// The page's columns that have no place, where rows are written without them.
+    pub left_out: Vec<usize>,
 }
 
 /// One column of the destination and what goes into it.
@@ -72,13 +74,13 @@ impl Plan {
     /// `postgres.column_missing` for a column that the table lacks, `postgres.not_jsonb`.
     pub fn new(config: &SinkConfig, on_drift: OnDrift, target: &Target, schema: &Arc<Schema>) -> Result<Self> {
         let marker = config.delete_marker.as_ref().and_then(|m| schema.index_of(&m.field));
-        let writes = match config.column_mapping {
+        let (writes, left_out) = match config.column_mapping {
             ColumnMapping::AutoMap => by_name(config, on_drift, target, schema, marker)?,
-            ColumnMapping::Jsonb => as_json(config, target, schema)?,
+            ColumnMapping::Jsonb => (as_json(config, target, schema)?, Vec::new()),
         };
         let binary = writes.iter().all(|w| w.wire(schema).is_some());
         let format = if binary { Format::Binary } else { Format::Text };
-        Ok(Self { of: schema.clone(), writes, format, marker })
+        Ok(Self { of: schema.clone(), writes, format, marker, left_out })
     }
 }
 
@@ -104,13 +106,13 @@ fn by_name(
     target: &Target,
     schema: &Schema,
     marker: Option<usize>,
-) -> Result<Vec<Write>> {
+) -> Result<(Vec<Write>, Vec<usize>)> {
     let (mut writes, mut left_out) = (Vec::new(), Vec::new());
     for (index, field) in schema.fields.iter().enumerate().filter(|(index, _)| Some(*index) != marker) {
         let column = match target.column(&field.name) {
             Some(column) => column,
             None if on_drift.leaves_out() && !config.key.iter().any(|k| **k == *field.name) => {
-                left_out.push(&*field.name);
+                left_out.push(index);
                 continue;
             }
             None => return Err(missing(target, &field.name)),
@@ -121,8 +123,9 @@ fn by_name(
             writes.push(Write { column: column.clone(), source: Origin::Column(index), key });
         }
     }
-    sql::tell(on_drift, &target.sql(), &left_out);
-    Ok(writes)
+    let names: Vec<&str> = left_out.iter().map(|&index| &*schema.fields[index].name).collect();
+    sql::tell(on_drift, &target.sql(), &names);
+    Ok((writes, left_out))
 }
 
 fn as_json(config: &SinkConfig, target: &Target, schema: &Schema) -> Result<Vec<Write>> {

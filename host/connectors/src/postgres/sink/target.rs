@@ -20,6 +20,8 @@ pub struct Target {
     pub columns: Vec<TargetColumn>,
     /// The columns of each index that `ON CONFLICT` can use.
     unique: Vec<Vec<String>>,
+    /// At most one index says that rows can't be equal in something: the order of rows with different keys can't matter.
+    pub order_free: bool,
 }
 
 /// A column of it.
@@ -54,7 +56,8 @@ impl Target {
         let columns = columns(client, oid).await?;
         let unique = client.query(UNIQUE, &[&oid]).await.map_err(|e| from_driver(&e))?;
         let unique = unique.iter().map(|row| row.get(0)).collect();
-        Ok(Some(Self { schema, name: name.to_owned(), columns, unique }))
+        let order_free = kind as u8 == b'r' && row.get::<_, i64>(3) <= 1;
+        Ok(Some(Self { schema, name: name.to_owned(), columns, unique, order_free }))
     }
 
     /// Its name as SQL.
@@ -106,7 +109,9 @@ async fn columns(client: &Client, table: u32) -> Result<Vec<TargetColumn>> {
 }
 
 const RELATION: &str = "\
-SELECT c.oid, n.nspname::pg_catalog.text, c.relkind FROM pg_catalog.pg_class c
+SELECT c.oid, n.nspname::pg_catalog.text, c.relkind, (
+  SELECT pg_catalog.count(*) FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND (i.indisunique OR i.indisexclusion))
+FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.oid = pg_catalog.to_regclass($1::pg_catalog.text)";
 

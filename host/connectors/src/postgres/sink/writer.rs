@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Page, Schema};
-use faucet_core::ports::{SchemaPolicy, Sink, SinkContext, WriteMode, refuse_token};
+use faucet_core::ports::{SchemaPolicy, SetAside, Sink, SinkContext, WriteMode, refuse_token};
 use std::sync::Arc;
 
 use super::copy::Direct;
@@ -27,7 +27,8 @@ pub struct PostgresSink {
     /// `None` once closed.
     session: Option<Session>,
     config: SinkConfig,
-    schema: SchemaPolicy,
+    pub(super) schema: SchemaPolicy,
+    sets_aside: bool,
     target: Option<Target>,
     prepared: Option<Prepared>,
     tokens: Tokens,
@@ -36,6 +37,8 @@ pub struct PostgresSink {
     /// Cleared while something runs, so that neither an error nor a dropped call leaves a sink that can commit (K1).
     usable: bool,
     stages: u32,
+    /// Rows of pages written that were refused.
+    pub(super) aside: Vec<SetAside>,
 }
 
 /// What is made once per schema of pages (K2).
@@ -43,6 +46,13 @@ pub struct PostgresSink {
 struct Prepared {
     plan: Plan,
     into: Into,
+}
+
+/// A page by its keys.
+pub(super) struct Keyed {
+    folded: Folded,
+    /// The key's columns in the page.
+    key: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -71,12 +81,14 @@ impl PostgresSink {
             tokens: Tokens::new(&schema),
             config,
             schema: context.schema,
+            sets_aside: context.sets_aside,
             target,
             prepared: None,
             side: None,
             in_transaction: false,
             usable: true,
             stages: 0,
+            aside: Vec::new(),
         })
     }
 
@@ -88,11 +100,11 @@ impl PostgresSink {
         Err(Error::new(&UNUSABLE, "the sink failed or was interrupted before, and its transaction is gone"))
     }
 
-    fn client(&self) -> &Session {
+    pub(super) fn client(&self) -> &Session {
         self.session.as_ref().expect("begin_use checks that the session is there")
     }
 
-    async fn begin(&mut self) -> Result<()> {
+    pub(super) async fn begin(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.in_transaction, true) {
             self.client().batch_execute("BEGIN").await.map_err(|e| from_driver(&e))?;
         }
@@ -100,7 +112,7 @@ impl PostgresSink {
     }
 
     /// Makes sure that pages of `schema` can be written.
-    async fn prepare(&mut self, schema: &Arc<Schema>) -> Result<()> {
+    pub(super) async fn prepare(&mut self, schema: &Arc<Schema>) -> Result<()> {
         let known = |p: &Prepared| Arc::ptr_eq(&p.plan.of, schema) || p.plan.of == *schema;
         if self.prepared.as_ref().is_some_and(known) {
             return Ok(());
@@ -169,20 +181,31 @@ impl PostgresSink {
     }
 
     async fn write_page(&mut self, page: &Page) -> Result<()> {
-        let folded = match self.config.write_mode {
-            WriteMode::Upsert => Some(self.fold(page)?),
-            WriteMode::Append | WriteMode::Overwrite => None,
-        };
+        let folded = self.fold(page)?;
         self.begin().await?;
         self.prepare(page.schema()).await?;
+        self.apply(page, folded).await
+    }
+
+    /// The columns of the prepared pages that the table lacks, and the table's name.
+    pub(super) fn without_place(&self) -> (&[usize], String) {
+        let left_out = self.prepared.as_ref().map_or(&[][..], |prepared| &prepared.plan.left_out);
+        (left_out, self.target.as_ref().map(Target::sql).unwrap_or_default())
+    }
+
+    /// Writes a page for which all is prepared.
+    pub(super) async fn apply(&mut self, page: &Page, folded: Option<Keyed>) -> Result<()> {
         let session = self.session.as_ref().expect("begin_use checks that the session is there");
         let Prepared { plan, into } = self.prepared.as_mut().expect("it was prepared above");
         let batch = self.config.batch_size.unwrap_or(usize::MAX);
         match (into, folded) {
             (Into::Direct(direct), _) => direct.write(session, plan, page, batch).await,
-            (Into::Merge(merge), Some(folded)) => {
+            (Into::Merge(merge), Some(Keyed { mut folded, key })) => {
+                let target = self.target.as_ref().expect("it was prepared above");
+                if target.order_free {
+                    folded.sort(page, &key);
+                }
                 if folded.truncate {
-                    let target = self.target.as_ref().expect("it was prepared above");
                     let truncate = format!("TRUNCATE {}", target.sql());
                     session.batch_execute(&truncate).await.map_err(|e| from_driver(&e))?;
                 }
@@ -193,14 +216,17 @@ impl PostgresSink {
         }
     }
 
-    /// What the page comes down to per key.
-    fn fold(&self, page: &Page) -> Result<Folded> {
+    /// What the page comes down to per key, under `upsert`.
+    pub(super) fn fold(&self, page: &Page) -> Result<Option<Keyed>> {
+        if self.config.write_mode != WriteMode::Upsert {
+            return Ok(None);
+        }
         let on_truncate = self.config.on_truncate.unwrap_or_default();
         let marker = self.config.delete_marker.as_ref();
         let ops = marker.map(|m| sql::classify(page, m, on_truncate)).transpose()?.flatten();
         let key = sql::check_key(page, &self.config.key, ops.as_deref())?;
         let marker = marker.and_then(|m| page.schema().index_of(&m.field));
-        Ok(sql::fold(page, &key, marker, ops.as_deref()))
+        Ok(Some(Keyed { folded: sql::fold(page, &key, marker, ops.as_deref()), key }))
     }
 
     async fn commit_open(&mut self, token: Option<(&str, &str)>) -> Result<()> {
@@ -273,10 +299,17 @@ impl Sink for PostgresSink {
     async fn write(&mut self, page: Page) -> Result<()> {
         self.begin_use()?;
         if !page.is_empty() {
-            self.write_page(&page).await?;
+            match self.sets_aside {
+                true => self.write_what_fits(page).await?,
+                false => self.write_page(&page).await?,
+            }
         }
         self.usable = true;
         Ok(())
+    }
+
+    fn set_aside(&mut self) -> Vec<SetAside> {
+        std::mem::take(&mut self.aside)
     }
 
     async fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()> {

@@ -22,7 +22,7 @@ mod writer;
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Problem, Result, Retry};
 use faucet_core::model::Page;
-use faucet_core::ports::{Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
+use faucet_core::ports::{SetAside, Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
 
 pub use self::config::SqliteSinkConfig;
 use self::writer::Writer;
@@ -111,6 +111,7 @@ impl SinkConnector for SqliteSink {
             transactional: true,
             tokens: config.write_mode != WriteMode::Overwrite,
             evolves: true,
+            sets_aside: true,
         }
     }
 
@@ -120,8 +121,8 @@ impl SinkConnector for SqliteSink {
 
     async fn open(config: SqliteSinkConfig, context: SinkContext) -> Result<Box<dyn Sink>> {
         let keeps_tokens = Self::capabilities(&config).tokens;
-        let writer = Worker::start("sqlite sink", move || Writer::open(config, context.schema.on_drift)).await?;
-        Ok(Box::new(OpenSink { writer, keeps_tokens }))
+        let writer = Worker::start("sqlite sink", move || Writer::open(config, &context)).await?;
+        Ok(Box::new(OpenSink { writer, keeps_tokens, aside: Vec::new() }))
     }
 }
 
@@ -129,6 +130,8 @@ struct OpenSink {
     writer: Worker<Writer>,
     /// An overwrite that did not end leaves no rows, so it can't leave a token either.
     keeps_tokens: bool,
+    /// Rows of pages written that were refused.
+    aside: Vec<SetAside>,
 }
 
 #[async_trait]
@@ -139,7 +142,12 @@ impl Sink for OpenSink {
     }
 
     async fn write(&mut self, page: Page) -> Result<()> {
-        self.writer.run(move |writer| writer.write(&page)).await
+        self.aside.extend(self.writer.run(move |writer| writer.write(page)).await?);
+        Ok(())
+    }
+
+    fn set_aside(&mut self) -> Vec<SetAside> {
+        std::mem::take(&mut self.aside)
     }
 
     async fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()> {

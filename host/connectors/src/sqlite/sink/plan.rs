@@ -35,6 +35,8 @@ pub(super) struct Plan {
     pub columns: Vec<Written>,
     /// The key's columns, as indices of `columns`; empty unless rows are upserted.
     pub key: Vec<usize>,
+    /// The page's columns that have no place, where rows are written without them.
+    pub left_out: Vec<usize>,
 }
 
 /// Which columns a row has a value or a null for: one byte each, 1 when it has.
@@ -62,7 +64,7 @@ impl Plan {
             let column = match found {
                 Some(column) => column,
                 None if on_drift.leaves_out() && !config.key.iter().any(|k| is_same(k, &field.name)) => {
-                    left_out.push(&*field.name);
+                    left_out.push(place);
                     continue;
                 }
                 None => return Err(missing(config, schema, place)),
@@ -85,10 +87,11 @@ impl Plan {
                 affinity: column.affinity,
             });
         }
-        sql::tell(on_drift, table, &left_out);
+        let names: Vec<&str> = left_out.iter().map(|&place| &*schema.fields[place].name).collect();
+        sql::tell(on_drift, table, &names);
         let place = |name: &String| columns.iter().position(|c| is_same(&c.name, name));
         let key = config.key.iter().filter_map(place).collect();
-        Ok(Self { of: schema.clone(), table: quoted(table), columns, key })
+        Ok(Self { of: schema.clone(), table: quoted(table), columns, key, left_out })
     }
 
     /// Puts into `mask` which columns the row has.

@@ -2,7 +2,7 @@
 
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Page, Schema};
-use faucet_core::ports::{OnDrift, WriteMode};
+use faucet_core::ports::{OnDrift, SetAside, SinkContext, WriteMode};
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use super::overwrite::Side;
 use super::plan::Plan;
 use super::rows::Rows;
 use super::target::{self, KeyCheck, TableColumn};
-use super::{AFTER_ERROR, SqliteSinkConfig, TABLE_MISSING, token};
-use crate::sql::{check_key, classify};
-use crate::sqlite::error::from_driver;
+use super::{AFTER_ERROR, SqliteSinkConfig, TABLE_MISSING, VALUE_WOULD_CHANGE, token};
+use crate::sql::{KEY_NULL, Parts, QUARANTINED, check_key, check_left_out, classify};
+use crate::sqlite::error::{CONSTRAINT, from_driver};
 use crate::sqlite::name::quoted;
 
 /// Statements that SQLite keeps prepared between pages.
@@ -29,6 +29,7 @@ pub(super) struct Writer {
 struct State {
     config: SqliteSinkConfig,
     on_drift: OnDrift,
+    sets_aside: bool,
     /// The table's columns, once it is there.
     columns: Option<Vec<TableColumn>>,
     /// What was prepared for the last schema.
@@ -41,7 +42,7 @@ struct State {
 
 impl Writer {
     /// Opens the database and looks at the table, if there is one.
-    pub(super) fn open(config: SqliteSinkConfig, on_drift: OnDrift) -> Result<Self> {
+    pub(super) fn open(config: SqliteSinkConfig, context: &SinkContext) -> Result<Self> {
         let failed = |e: rusqlite::Error| from_driver(&config.path, &e);
         let connection = connect(&config).map_err(failed)?;
         let columns = target::columns(&connection, &config.table_name).map_err(failed)?;
@@ -54,7 +55,16 @@ impl Writer {
             WriteMode::Overwrite => Some(Side::clear(&connection, &config).map_err(failed)?),
             WriteMode::Append | WriteMode::Upsert => None,
         };
-        let state = State { config, on_drift, columns, plan: None, side, in_transaction: false, has_failed: false };
+        let state = State {
+            config,
+            on_drift: context.schema.on_drift,
+            sets_aside: context.sets_aside,
+            columns,
+            plan: None,
+            side,
+            in_transaction: false,
+            has_failed: false,
+        };
         Ok(Self { connection, state })
     }
 
@@ -63,11 +73,14 @@ impl Writer {
         self.guard(|connection, state| token::read(connection, scope).map_err(|e| state.failed(&e)))
     }
 
-    /// See [`faucet_core::ports::Sink::write`].
-    pub(super) fn write(&mut self, page: &Page) -> Result<()> {
+    /// See [`faucet_core::ports::Sink::write`]. Returns the rows that were set aside.
+    pub(super) fn write(&mut self, page: Page) -> Result<Vec<SetAside>> {
         self.guard(|connection, state| {
             state.begin(connection)?;
-            state.write(connection, page)
+            match state.sets_aside {
+                true => state.write_what_fits(connection, page),
+                false => state.write(connection, &page).map(|()| Vec::new()),
+            }
         })
     }
 
@@ -139,6 +152,36 @@ impl State {
             self.in_transaction = false;
         }
         Ok(())
+    }
+
+    /// Writes the rows of `page` that can be written, and returns the others.
+    fn write_what_fits(&mut self, connection: &Connection, page: Page) -> Result<Vec<SetAside>> {
+        self.prepare(connection, page.schema())?;
+        let mut parts = Parts::new(page);
+        while let Some(part) = parts.next_part() {
+            match self.write_part(connection, &part) {
+                Ok(()) => {}
+                Err(error) if is_of_rows(&error) => parts.refused(part, error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(parts.into_aside())
+    }
+
+    /// Writes a part whole, or leaves nothing of it.
+    fn write_part(&mut self, connection: &Connection, part: &Page) -> Result<()> {
+        if let (OnDrift::Quarantine, Some(plan)) = (self.on_drift, &self.plan) {
+            check_left_out(part, &plan.left_out, &self.config.table_name)?;
+        }
+        connection.execute_batch("SAVEPOINT faucet_part").map_err(|e| self.failed(&e))?;
+        let written = self.write(connection, part);
+        let end = match &written {
+            Ok(()) => "RELEASE faucet_part",
+            Err(error) if is_of_rows(error) => "ROLLBACK TO faucet_part; RELEASE faucet_part",
+            Err(_) => return written,
+        };
+        connection.execute_batch(end).map_err(|e| self.failed(&e))?;
+        written
     }
 
     fn write(&mut self, connection: &Connection, page: &Page) -> Result<()> {
@@ -225,6 +268,12 @@ impl State {
         let columns = target::columns(connection, &self.config.table_name).map_err(|e| self.failed(&e))?;
         columns.ok_or_else(|| table_missing(&self.config))
     }
+}
+
+/// Whether a failure is about the rows themselves: other rows may be written.
+fn is_of_rows(error: &Error) -> bool {
+    let codes = [&CONSTRAINT, &VALUE_WOULD_CHANGE, &KEY_NULL, &QUARANTINED];
+    codes.iter().any(|code| code.id == error.code().id)
 }
 
 /// Durable commits: a write-ahead log, synced at every commit.

@@ -3,6 +3,7 @@
 //! Each rule is a pure function of [`Facts`] and needs no connection. A rule that needs a stage which could not be found
 //! or parsed says nothing; what is wrong with that stage is reported already.
 
+mod dlq;
 mod mirror;
 mod settings;
 mod stages;
@@ -66,6 +67,7 @@ pub(super) fn check(facts: &Facts<'_>) -> (Vec<Problem>, Option<Mechanism>) {
     let mut problems = settings::check(facts);
     problems.extend(stages::check(facts));
     problems.extend(mirror::check(facts));
+    problems.extend(dlq::check(facts));
     let mechanism = match mechanism(facts) {
         Some(Ok(mechanism)) => Some(mechanism),
         Some(Err(obstacles)) => {

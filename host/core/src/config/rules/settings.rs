@@ -24,6 +24,10 @@ fn twice(facts: &Facts<'_>) -> Vec<Problem> {
         let problem = Problem::error("state", "the state store is given twice: here and as `pipeline.state`");
         problems.push(problem.hint("remove one of the two; they mean the same"));
     }
+    if document.dlq.is_some() && document.pipeline.dlq.is_some() {
+        let problem = Problem::error("dlq", "the dead-letter queue is given twice: here and as `pipeline.dlq`");
+        problems.push(problem.hint("remove one of the two; they mean the same"));
+    }
     if document.mirror.is_some() && document.replication.is_some() {
         let problem = Problem::error("replication", "the mirror is given twice: here and as `mirror`");
         problems.push(problem.hint("remove `replication`, which is the older name"));

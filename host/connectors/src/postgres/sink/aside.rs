@@ -1,0 +1,58 @@
+//! Writing what can be written of a page, and setting the rest aside.
+
+use faucet_core::error::{Error, Result};
+use faucet_core::model::Page;
+use faucet_core::ports::OnDrift;
+
+use super::writer::PostgresSink;
+use crate::postgres::encode::{NOT_A_NUMBER, VALUE_TOO_LARGE};
+use crate::postgres::error::{CONSTRAINT_VIOLATED, RAISED, VALUE_REFUSED, from_driver};
+use crate::sql::{self, KEY_NULL, Parts, QUARANTINED};
+
+/// Whether a failure is about the rows themselves: other rows may be written.
+fn is_of_rows(error: &Error) -> bool {
+    let codes =
+        [&VALUE_REFUSED, &CONSTRAINT_VIOLATED, &RAISED, &VALUE_TOO_LARGE, &NOT_A_NUMBER, &KEY_NULL, &QUARANTINED];
+    codes.iter().any(|code| code.id == error.code().id)
+}
+
+impl PostgresSink {
+    /// Writes the rows of `page` that can be written, and sets the others aside.
+    pub(super) async fn write_what_fits(&mut self, page: Page) -> Result<()> {
+        self.begin().await?;
+        self.prepare(page.schema()).await?;
+        let mut parts = Parts::new(page);
+        while let Some(part) = parts.next_part() {
+            match self.write_part(&part).await {
+                Ok(()) => {}
+                Err(error) if is_of_rows(&error) => parts.refused(part, error),
+                Err(error) => return Err(error),
+            }
+        }
+        self.aside.extend(parts.into_aside());
+        Ok(())
+    }
+
+    /// Writes a part whole, or leaves nothing of it.
+    async fn write_part(&mut self, part: &Page) -> Result<()> {
+        if self.schema.on_drift == OnDrift::Quarantine {
+            let (left_out, table) = self.without_place();
+            sql::check_left_out(part, left_out, &table)?;
+        }
+        let folded = self.fold(part)?;
+        self.run("SAVEPOINT faucet_part").await?;
+        let applied = self.apply(part, folded).await;
+        match &applied {
+            Ok(()) => self.run("RELEASE SAVEPOINT faucet_part").await?,
+            Err(error) if is_of_rows(error) => {
+                self.run("ROLLBACK TO SAVEPOINT faucet_part; RELEASE SAVEPOINT faucet_part").await?;
+            }
+            Err(_) => {}
+        }
+        applied
+    }
+
+    async fn run(&self, sql: &str) -> Result<()> {
+        self.client().batch_execute(sql).await.map_err(|e| from_driver(&e))
+    }
+}
