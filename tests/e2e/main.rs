@@ -1,6 +1,7 @@
 //! The binary against real servers.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod dlq;
 mod doctor;
 mod drift;
 mod mirror;

@@ -26,6 +26,7 @@ pub fn document(catalog: &Catalog) -> Value {
         ("/$defs/Pipeline/properties/source", "source"),
         ("/$defs/Pipeline/properties/transforms", "transform"),
         ("/$defs/Pipeline/properties/sink", "sink"),
+        ("/$defs/DeadLetterQueue/properties/sink", "sink"),
         ("/$defs/Pipeline/properties/state", "state"),
         ("/properties/state", "state"),
         ("/$defs/Snapshot/properties/source", "source"),

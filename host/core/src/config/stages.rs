@@ -189,9 +189,10 @@ impl Stages {
             None => None,
         };
         let dead_letters = match document.dead_letters() {
-            Some((queue, _)) => {
-                Some(DeadLettersPlan { sink: stage(self.dead_letters.as_ref(), &queue.sink)?, max_rows: queue.max_rows })
-            }
+            Some((queue, _)) => Some(DeadLettersPlan {
+                sink: stage(self.dead_letters.as_ref(), &queue.sink)?,
+                max_rows: queue.max_rows,
+            }),
             None => None,
         };
         let mirror = match document.mirror().filter(|_| purpose != Purpose::Run) {

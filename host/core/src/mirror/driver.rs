@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::observe::{Meter, Phase};
 use crate::pipeline::{
-    Backoff, DeadLetters, Ended, Limits, Link, Progress, Recipe, RetryPolicy, Stop, Terms, ack::Keeper, attempt, last_token,
-    wait_before_retry,
+    Backoff, DeadLetters, Ended, Limits, Link, Progress, Recipe, RetryPolicy, Stop, Terms, ack::Keeper, attempt,
+    last_token, wait_before_retry,
 };
 use crate::ports::{Bookmark, Capture, Expect, Sink, Source, StateStore, Transform};
 

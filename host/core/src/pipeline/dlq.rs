@@ -1,7 +1,7 @@
 //! The dead-letter queue: rows that can't be written, kept with what stands against them.
 //!
-//! * **Q1** A row is durable in the queue before a bookmark passes it. A crash in between can put it there twice.
-//! * **Q2** More than `max_rows` of them in one attempt end it: then more is wrong than a few rows.
+//! * **L1** A row is durable in the queue before a bookmark passes it. A crash in between can put it there twice.
+//! * **L2** More than `max_rows` of them in one attempt end it: then more is wrong than a few rows.
 //!
 //! A letter is a plain row, so that any sink that appends can keep it: when, by which stage and why, and the row as JSON.
 
@@ -55,7 +55,7 @@ impl DeadLetters {
     /// Writes rows that `stage` set aside.
     ///
     /// # Errors
-    /// `dlq.too_many_rows` (Q2), and those of the queue's sink.
+    /// `dlq.too_many_rows` (L2), and those of the queue's sink.
     pub(super) async fn write(&mut self, stage: &str, aside: SetAside, meter: &Meter) -> Result<()> {
         let SetAside { rows, error } = aside;
         tracing::warn!(stage, code = error.code().id, rows = rows.rows(), reason = ?error, "rows were set aside");
@@ -72,7 +72,7 @@ impl DeadLetters {
         Ok(())
     }
 
-    /// Makes durable what was written (Q1).
+    /// Makes durable what was written (L1).
     pub(super) async fn commit(&mut self) -> Result<()> {
         self.sink.commit(None).await.map_err(|e| e.context("writing to the dlq"))
     }

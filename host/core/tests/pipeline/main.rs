@@ -178,7 +178,7 @@ async fn rows_that_cannot_be_written_are_in_the_queue_before_a_bookmark_passes_t
     rows.sort_unstable();
     rows.dedup();
     assert_eq!(rows, [0, 2, 3, 4, 6, 8]);
-    // Q1: between two bookmarks that pass a letter, letters were made durable.
+    // L1: between two bookmarks that pass a letter, letters were made durable.
     let journal = world.journal();
     let first = journal.iter().position(|e| matches!(e, Entry::State(_))).unwrap();
     assert!(journal[..first].contains(&Entry::Letters), "{journal:?}");

@@ -69,9 +69,11 @@ fn verdict(policy: SchemaPolicy, has: &str, is: &str, changed: bool) -> Verdict 
         (OnDrift::Fail, _, true) if changed => {
             Verdict::Stop { hint: "set schema: { on_drift: evolve }, or alter the destination's column" }
         }
-        (OnDrift::Fail | OnDrift::Evolve | OnDrift::Quarantine, OnIncompatible::Fail, false) if changed => Verdict::Stop {
-            hint: "alter the destination's column, or set schema: { on_incompatible: keep } to write what fits",
-        },
+        (OnDrift::Fail | OnDrift::Evolve | OnDrift::Quarantine, OnIncompatible::Fail, false) if changed => {
+            Verdict::Stop {
+                hint: "alter the destination's column, or set schema: { on_incompatible: keep } to write what fits",
+            }
+        }
         _ => Verdict::Fits,
     }
 }
@@ -137,7 +139,10 @@ mod tests {
                 assert!(!stops(on_drift, on_incompatible, "integer", "text", true));
                 assert!(!stops(on_drift, on_incompatible, "integer", "bigint", true));
             }
-            assert!(!stops(OnDrift::Quarantine, on_incompatible, "integer", "bigint", true), "values that fit are written");
+            assert!(
+                !stops(OnDrift::Quarantine, on_incompatible, "integer", "bigint", true),
+                "values that fit are written"
+            );
             assert_eq!(stops(OnDrift::Quarantine, on_incompatible, "integer", "text", true), failing);
             for on_drift in [OnDrift::Fail, OnDrift::Evolve] {
                 assert!(!stops(on_drift, on_incompatible, "bigint", "integer", true), "what became narrower fits");

@@ -67,6 +67,40 @@ fn the_pipelines_of_the_book_pass_without_a_word() {
 }
 
 #[test]
+fn a_dead_letter_queue_appends_to_a_place_of_its_own() {
+    let rest = |more: &str| Box::leak(format!("{MIRROR}{more}").into_boxed_str()) as &'static str;
+    let queue = "dlq: { sink: { type: lines, config: { path: q } } }\n";
+    let with = |more: &str| Sketch { rest: rest(more), ..Sketch::default() };
+    says_nothing(&with(queue), Purpose::Mirror);
+    says_nothing(&with(&format!("{queue}schema: {{ on_drift: quarantine }}\n")), Purpose::Mirror);
+    let lacking = with("schema: { on_drift: quarantine }\n");
+    says(&lacking, Purpose::Mirror, "error", "schema.on_drift", "needs a place");
+    let fixed = Sketch {
+        sink: "{ type: lines, config: { path: s } }",
+        ..with(&format!("{queue}schema: {{ on_drift: quarantine }}\n"))
+    };
+    says(&fixed, Purpose::Validate, "error", "schema.on_drift", "can't set single rows aside");
+    let twice = with(&format!("{queue}delivery: exactly_once\n"));
+    says(&twice, Purpose::Mirror, "error", "dlq", "twice");
+    let upserts = with(&format!("dlq: {{ sink: {} }}\n", UPSERT.replace("table_name: t", "table_name: q")));
+    says(&upserts, Purpose::Mirror, "error", "dlq.sink.config.write_mode", "has to append");
+    let same = Sketch { sink: APPEND, ..with(&format!("dlq: {{ sink: {APPEND} }}\n")) };
+    says(&same, Purpose::Mirror, "error", "dlq.sink", "the same as `pipeline.sink`");
+    let given = Sketch {
+        sink: "{ type: lines, config: { path: s } }\n  dlq: { sink: { type: lines, config: { path: q } } }",
+        ..with(queue)
+    };
+    says(&given, Purpose::Mirror, "error", "dlq", "given twice");
+    says(
+        &with("dlq: { sink: { type: lines, config: { path: q } }, max_rows: 0 }\n"),
+        Purpose::Mirror,
+        "error",
+        "dlq.max_rows",
+        "1",
+    );
+}
+
+#[test]
 fn a_mirror_needs_its_block_a_lasting_store_and_the_right_sources() {
     let at = |sketch: &Sketch, place: &str, words: &str| says(sketch, Purpose::Mirror, "error", place, words);
     let no_block = Sketch { rest: FILE, ..Sketch::default() };
