@@ -23,15 +23,20 @@ struct Workload {
     delivery: &'static str,
 }
 
-const WORKLOADS: [Workload; 4] = [
+const WORKLOADS: [Workload; 5] = [
     Workload { id: "c1", transactions: 500, changes_each: 1000, delivery: "at_least_once" },
     Workload { id: "c2", transactions: 500, changes_each: 1000, delivery: "exactly_once" },
     Workload { id: "c3", transactions: 20_000, changes_each: 10, delivery: "at_least_once" },
     Workload { id: "c4", transactions: 1, changes_each: 332_000, delivery: "at_least_once" },
+    // Deletes end where the 200,000 first rows do: some 5,000,000 changes.
+    Workload { id: "c5", transactions: 1, changes_each: 5_400_000, delivery: "at_least_once" },
 ];
 
 /// The database native subscriptions write to: their tables have the names of the source's.
-const TWIN: &str = "bench_twin";
+pub const TWIN: &str = "bench_twin";
+
+/// No stream needs more memory, whatever the size of its transactions.
+const MOST_MIB: f64 = 128.0;
 
 /// No run takes longer.
 const LIMIT_S: f64 = 900.0;
@@ -51,12 +56,20 @@ pub fn drain(bench: &mut Bench, id: &str) -> Result<Outcome> {
     Ok(Outcome::new(id, "CREATE SUBSCRIPTION", Compare::Everything, &ours, &theirs))
 }
 
+/// Makes the database that subscriptions write to, once.
+pub fn prepare_twin(bench: &Bench) -> Result<()> {
+    match bench.server.value(&format!("SELECT count(*) FROM pg_database WHERE datname = '{TWIN}'"))?.as_str() {
+        "0" => bench.server.execute(&format!("CREATE DATABASE {TWIN}")),
+        _ => Ok(()),
+    }
+}
+
 fn prepare(bench: &Bench, workload: &Workload) -> Result<()> {
     let server = &bench.server;
     println!("{}: {} transactions of {} changes", workload.id, workload.transactions, workload.changes_each);
+    prepare_twin(bench)?;
     if server.value("SELECT count(*) FROM pg_proc WHERE proname = 'make_changes'")? == "0" {
         server.execute(include_str!("../../../tests/bench/changes.sql"))?;
-        server.execute(&format!("CREATE DATABASE {TWIN}"))?;
     }
     let (id, transactions, each) = (workload.id, workload.transactions, workload.changes_each);
     server.execute(&format!("SELECT prepare_source('{id}')"))?;
@@ -80,7 +93,7 @@ fn copy_slot(bench: &Bench, workload: &Workload) -> Result<String> {
 }
 
 /// Drops it once the reader has let go of it.
-fn drop_slot(bench: &Bench, slot: &str) -> Result<()> {
+pub fn drop_slot(bench: &Bench, slot: &str) -> Result<()> {
     let sql = format!("SELECT pg_drop_replication_slot('{slot}')");
     let dropped = || bench.server.execute(&sql).map_err(|e| e.to_string());
     faucet_tests::wait::try_eventually(Duration::from_secs(20), dropped).map_err(Failure::new)
@@ -128,7 +141,8 @@ fn through_faucet(bench: &Bench, workload: &Workload) -> Result<Sample> {
     if state.exists() {
         std::fs::remove_dir_all(&state)?;
     }
-    let config = configuration(workload, &slot, &state.display().to_string());
+    let folder = state.display().to_string();
+    let config = configuration(workload.id, workload.delivery, &slot, "changes_dst", &folder);
     let mut command = faucet(bench, "run", workload.id, &config)?;
     let run = Run::start(&mut command, server)?;
     let outcome = wait_for_end(server.client(), "changes_dst", || run.check().map(|()| run.elapsed()));
@@ -137,11 +151,15 @@ fn through_faucet(bench: &Bench, workload: &Workload) -> Result<Sample> {
     signal(run.pid().unwrap_or_default(), "TERM");
     let sample = run.finish().map_err(|e| with_log(bench, workload.id, &e))?;
     same(bench, workload.id, server.client(), "changes_dst")?;
+    if sample.rss_mib > MOST_MIB {
+        return Err(Failure::new(format!("it took {:.0} MiB of memory, and {MOST_MIB} are enough", sample.rss_mib)));
+    }
     drop_slot(bench, &slot)?;
     Ok(Sample { wall_s, ..sample })
 }
 
-fn configuration(workload: &Workload, slot: &str, state: &str) -> String {
+/// A pipeline that writes the changes of publication `id` into `table`.
+pub fn configuration(id: &str, delivery: &str, slot: &str, table: &str, state: &str) -> String {
     format!(
         r#"version: 1
 name: bench_{id}
@@ -160,15 +178,13 @@ pipeline:
     type: postgres
     config:
       connection_url: "${{env:BENCH_URL}}"
-      table_name: changes_dst
+      table_name: {table}
       column_mapping: auto_map
       write_mode: upsert
       key: [id]
       delete_marker: {{ field: __op, values: [d] }}
   state: {{ type: file, config: {{ path: {state} }} }}
-"#,
-        id = workload.id,
-        delivery = workload.delivery,
+"#
     )
 }
 
@@ -180,18 +196,33 @@ fn native(bench: &Bench, workload: &Workload) -> Result<Sample> {
     let slot = copy_slot(bench, workload)?;
     server.settle()?;
     let (before, start) = (server.cpu_s(), std::time::Instant::now());
-    twin.try_execute(&format!(
-        "CREATE SUBSCRIPTION bench CONNECTION '{}' PUBLICATION {id} \
-         WITH (create_slot = false, copy_data = false, slot_name = '{slot}')",
-        server.url(DATABASE)
-    ))?;
+    subscribe(bench, &twin, id, &slot)?;
     wait_for_end(&twin, id, || Ok(start.elapsed().as_secs_f64()))?;
     let sample =
         Sample { wall_s: start.elapsed().as_secs_f64(), pg_cpu_s: server.cpu_s() - before, ..Sample::default() };
     same(bench, id, &twin, id)?;
-    twin.try_execute("ALTER SUBSCRIPTION bench DISABLE")?;
-    twin.try_execute("ALTER SUBSCRIPTION bench SET (slot_name = NONE)")?;
-    twin.try_execute("DROP SUBSCRIPTION bench")?;
+    unsubscribe(&twin)?;
     drop_slot(bench, &slot)?;
     Ok(sample)
+}
+
+/// Starts a subscription of the twin that reads `slot`.
+pub fn subscribe(bench: &Bench, twin: &Client, publication: &str, slot: &str) -> Result<()> {
+    Ok(twin.try_execute(&format!(
+        "CREATE SUBSCRIPTION bench CONNECTION '{}' PUBLICATION {publication} \
+         WITH (create_slot = false, copy_data = false, slot_name = '{slot}')",
+        bench.server.url(DATABASE)
+    ))?)
+}
+
+/// Ends it; the slot stays.
+pub fn unsubscribe(twin: &Client) -> Result<()> {
+    for step in [
+        "ALTER SUBSCRIPTION bench DISABLE",
+        "ALTER SUBSCRIPTION bench SET (slot_name = NONE)",
+        "DROP SUBSCRIPTION bench",
+    ] {
+        twin.try_execute(step)?;
+    }
+    Ok(())
 }

@@ -8,6 +8,7 @@ mod measure;
 mod noop;
 mod report;
 mod server;
+mod steady;
 mod tables;
 
 use std::path::PathBuf;
@@ -37,7 +38,25 @@ pub struct Arguments {
 }
 
 /// Every workload, in the order it is run.
-const IDS: [&str; 9] = ["append", "append_mask", "upsert", "jsonl", "wasm_noop", "c1", "c2", "c3", "c4"];
+const IDS: [&str; 14] = [
+    "aa",
+    "append",
+    "append_pgcopydb",
+    "append_mask",
+    "upsert",
+    "upsert_again",
+    "jsonl",
+    "wasm_noop",
+    "c1",
+    "c2",
+    "c3",
+    "c4",
+    "c5",
+    "steady",
+];
+
+/// Measured only when asked for: it takes minutes.
+const LONG: [&str; 1] = ["c5"];
 
 /// What all workloads share.
 struct Bench {
@@ -50,7 +69,8 @@ struct Bench {
 
 /// Runs the bench.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let wanted = |id: &&&str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == **id);
+    let by_default = |id: &str| arguments.only.is_empty() && !LONG.contains(&id);
+    let wanted = |id: &&&str| by_default(id) || arguments.only.iter().any(|only| only == **id);
     let ids: Vec<&str> = IDS.iter().filter(wanted).copied().collect();
     let mut outcomes = Vec::new();
     if ids.contains(&"wasm_noop") {
@@ -61,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if !rest.is_empty() {
         let mut bench = Bench::prepare(arguments)?;
         for id in rest {
-            outcomes.push(bench.measure(id)?);
+            outcomes.extend(bench.measure(id)?);
         }
     }
     report::print(&outcomes);
@@ -87,13 +107,19 @@ impl Bench {
         Ok(Self { faucet, server: Server::start()?, folder, runs: arguments.runs })
     }
 
-    fn measure(&mut self, id: &str) -> Result<Outcome> {
+    /// `None` where a workload needs a program that isn't there.
+    fn measure(&mut self, id: &str) -> Result<Option<Outcome>> {
         match id {
+            "aa" => tables::same(self),
             "append" => tables::append(self),
+            "append_pgcopydb" => return tables::pgcopydb(self),
             "append_mask" => tables::append_mask(self),
-            "upsert" => tables::upsert(self),
+            "upsert" => tables::upsert(self, id, false),
+            "upsert_again" => tables::upsert(self, id, true),
             "jsonl" => tables::jsonl(self),
+            "steady" => steady::steady(self),
             other => cdc::drain(self, other),
         }
+        .map(Some)
     }
 }

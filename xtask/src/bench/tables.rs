@@ -12,6 +12,7 @@ use super::measure::{self, Sample};
 use super::report::{Compare, Outcome};
 use super::server::DATABASE;
 use crate::failure::{Failure, Result};
+use crate::process;
 
 /// Everything about a table that a copy must share, as one text.
 const SUMS: &str = "count(*), sum(id), sum(customer_id::bigint), sum(hashtext(sku)), sum(qty), sum(price), \
@@ -30,6 +31,44 @@ pub fn append(bench: &mut Bench) -> Result<Outcome> {
     })
 }
 
+/// faucet next to itself: how far apart two runs of the same thing are on this machine.
+pub fn same(bench: &mut Bench) -> Result<Outcome> {
+    alternate(bench, "a/a", "append", Compare::Process, |bench, _| {
+        empty(bench)?;
+        let sample = pipeline(bench, "append", "", &sink("append"))?;
+        copied(bench, "note")?;
+        Ok(sample)
+    })
+}
+
+/// Rows appended, next to pgcopydb cloning the same table into a new database. Nothing where that isn't installed.
+pub fn pgcopydb(bench: &mut Bench) -> Result<Option<Outcome>> {
+    if process::which("pgcopydb").is_none() {
+        println!("append_pgcopydb: left out, pgcopydb is not installed");
+        return Ok(None);
+    }
+    let (folder, target) = (bench.folder.join("pgcopydb"), bench.server.url("bench_clone"));
+    let filter = bench.folder.join("pgcopydb.ini");
+    std::fs::write(&filter, "[include-only-table]\npublic.orders\n")?;
+    let script = format!(
+        "rm -rf '{0}'; pgcopydb clone --source '{1}' --target '{target}' --dir '{0}' --filters '{2}' \
+         --table-jobs 1 --index-jobs 1 >'{0}.log' 2>&1",
+        folder.display(),
+        bench.server.url(DATABASE),
+        filter.display()
+    );
+    let clone = |bench: &Bench| {
+        bench.server.execute("DROP DATABASE IF EXISTS bench_clone")?;
+        bench.server.execute("CREATE DATABASE bench_clone")?;
+        shell(bench, &script)
+    };
+    alternate(bench, "append_pgcopydb", "pgcopydb clone", Compare::Everything, |bench, ours| {
+        empty(bench)?;
+        if ours { pipeline(bench, "append", "", &sink("append")) } else { clone(bench) }
+    })
+    .map(Some)
+}
+
 /// The same through the mask component, next to the same without it.
 pub fn append_mask(bench: &mut Bench) -> Result<Outcome> {
     let transforms =
@@ -44,8 +83,9 @@ pub fn append_mask(bench: &mut Bench) -> Result<Outcome> {
     })
 }
 
-/// Rows upserted into an empty table, next to a COPY into a temporary table and one INSERT .. ON CONFLICT.
-pub fn upsert(bench: &mut Bench) -> Result<Outcome> {
+/// Rows upserted into an empty table, or (`again`) into one that has them all, next to a COPY into a temporary table and
+/// one INSERT .. ON CONFLICT.
+pub fn upsert(bench: &mut Bench, id: &str, again: bool) -> Result<Outcome> {
     let columns = ["customer_id", "sku", "qty", "price", "discount", "active", "note", "meta", "updated_at"];
     let set = columns.map(|c| format!("{c} = excluded.{c}")).join(", ");
     let script = format!(
@@ -53,8 +93,11 @@ pub fn upsert(bench: &mut Bench) -> Result<Outcome> {
          -c 'COPY stage FROM STDIN (FORMAT binary)' \
          -c 'INSERT INTO orders_dst SELECT * FROM stage ON CONFLICT (id) DO UPDATE SET {set}'"
     );
-    alternate(bench, "upsert", "COPY to temp + INSERT ON CONFLICT", Compare::Everything, |bench, ours| {
+    alternate(bench, id, "COPY to temp + INSERT ON CONFLICT", Compare::Everything, |bench, ours| {
         empty(bench)?;
+        if again {
+            bench.server.execute("INSERT INTO orders_dst SELECT * FROM orders")?;
+        }
         let sample = if ours { pipeline(bench, "upsert", "", &sink("upsert")) } else { shell(bench, &script) }?;
         copied(bench, "note")?;
         Ok(sample)
