@@ -2,4 +2,5 @@
 
 pub mod apt;
 pub mod postgres;
+pub mod valgrind;
 pub mod wasm;

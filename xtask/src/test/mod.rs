@@ -52,6 +52,8 @@ pub enum Group {
     Hostile,
     /// Plugin projects in examples/, built and run
     Plugins,
+    /// Ceilings on instruction counts
+    Instructions,
     /// The mirror coordinator under a seeded simulator
     Sim,
     /// The binary against real servers
@@ -79,6 +81,9 @@ fn run_groups(arguments: &Arguments, counts: &mut Counts) -> Result<()> {
         return run_steps(&plan::steps(&groups, &[])?, None, counts);
     }
     timed("servers", || setup::postgres::ensure().map(|i| format!("PostgreSQL {}", i.major)))?;
+    if groups.contains(&Group::Instructions) {
+        timed("valgrind", || setup::valgrind::ensure().map(|()| String::new()))?;
+    }
     let lint = groups.contains(&Group::Lint).then_some(Group::Lint);
     run_steps(&plan::steps(lint.as_slice(), &[])?, None, counts)?;
     let mut faucet = PathBuf::new();
