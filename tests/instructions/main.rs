@@ -4,7 +4,7 @@
 //! Each subject is a test by itself. The test of its ceiling runs this binary again under valgrind, for that subject
 //! alone, and counts only inside the function `measured_SUBJECT`. Counts are those of the test profile: what they are is
 //! less telling than that they change. A ceiling has some 15 % of room; lower it when a count falls for good.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::print_stdout)]
 
 mod crossing;
 mod rows;

@@ -36,9 +36,9 @@ fn texts(row: usize) -> [Option<String>; 10] {
         Some(format!("SKU-{row:06}")),
         Some((row % 50).to_string()),
         Some(format!("{}.{:02}", row * 7, row % 100)),
-        (row % 10 != 0).then(|| format!("{}.5", row % 100)),
+        (!row.is_multiple_of(10)).then(|| format!("{}.5", row % 100)),
         Some(if row.is_multiple_of(3) { "t" } else { "f" }.to_owned()),
-        (row % 5 != 0).then(|| format!("note for order {row} lorem ipsum dolor sit")),
+        (!row.is_multiple_of(5)).then(|| format!("note for order {row} lorem ipsum dolor sit")),
         Some(format!(r#"{{"tier": {}, "tags": ["a", "b"]}}"#, row % 3)),
         Some(format!("2024-01-31 12:{:02}:{:02}.123456+00", row % 60, row / 60 % 60)),
     ]
