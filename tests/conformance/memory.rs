@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Error, Result, Retry};
 use faucet_core::model::{Field, Kind, Op, Page, PageBuilder, Schema, TableId, ValueRef};
-use faucet_core::ports::{Batch, Bookmark, Boundary, Sink, SinkCapabilities, Source, SourceCapabilities, WriteMode};
+use faucet_core::ports::{
+    Batch, Bookmark, Boundary, SetAside, Sink, SinkCapabilities, Source, SourceCapabilities, WriteMode,
+};
 use serde_json::json;
 
 use crate::origins::Origin;
@@ -113,6 +115,10 @@ impl Sink for MemorySink {
             self.put(values, op, is_absent);
         }
         Ok(())
+    }
+
+    fn set_aside(&mut self) -> Vec<SetAside> {
+        Vec::new()
     }
 
     async fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()> {

@@ -6,7 +6,9 @@
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Error, Problem, Result, Retry, UNCHECKED_CONFIG};
 use faucet_core::model::Page;
-use faucet_core::ports::{OnDrift, Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode, refuse_token};
+use faucet_core::ports::{
+    OnDrift, SetAside, Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode, refuse_token,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::io::{self, ErrorKind, Write};
@@ -155,6 +157,10 @@ impl Sink for OpenSink {
 
     async fn write(&mut self, page: Page) -> Result<()> {
         self.printer.run(move |printer| printer.write(&page)).await
+    }
+
+    fn set_aside(&mut self) -> Vec<SetAside> {
+        Vec::new()
     }
 
     async fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()> {

@@ -74,9 +74,7 @@ pub trait Sink: Send {
 
     /// The rows of pages written since the last call that were set aside. None unless the sink was opened to set rows
     /// aside ([`super::SinkContext::sets_aside`]); otherwise such a row fails its page.
-    fn set_aside(&mut self) -> Vec<SetAside> {
-        Vec::new()
-    }
+    fn set_aside(&mut self) -> Vec<SetAside>;
 
     /// Ends the transaction. `Ok` means that everything written is durable, and with it the token under its scope if one
     /// was given. Without an open transaction and without a token it does nothing.

@@ -269,6 +269,10 @@ impl Sink for Letters {
         Ok(())
     }
 
+    fn set_aside(&mut self) -> Vec<SetAside> {
+        Vec::new()
+    }
+
     async fn commit(&mut self, _token: Option<(&str, &str)>) -> Result<()> {
         let open = std::mem::take(&mut self.open);
         self.world.with(|s| {

@@ -18,7 +18,7 @@ use async_trait::async_trait;
 use faucet_core::error::{Problem, Result};
 use faucet_core::model::Page;
 use faucet_core::ports::{
-    Capture, Sink, SinkCapabilities, SinkConnector, SinkContext, Source, SourceCapabilities, SourceConnector,
+    Capture, SetAside, Sink, SinkCapabilities, SinkConnector, SinkContext, Source, SourceCapabilities, SourceConnector,
     SourceContext, WriteMode,
 };
 
@@ -98,6 +98,10 @@ impl Sink for OpenSink {
 
     async fn write(&mut self, page: Page) -> Result<()> {
         self.writer.run(move |writer| writer.write(&page)).await
+    }
+
+    fn set_aside(&mut self) -> Vec<SetAside> {
+        Vec::new()
     }
 
     async fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()> {
