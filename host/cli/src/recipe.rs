@@ -3,15 +3,21 @@
 use async_trait::async_trait;
 use faucet_core::config::{Plan, Stage};
 use faucet_core::error::Result;
+use faucet_core::mirror::Rows;
 use faucet_core::pipeline::Recipe;
 use faucet_core::ports::{
-    AnySink, AnySource, AnyTransform, Bookmark, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Transform,
+    AnySink, AnySource, AnyTransform, Bookmark, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Split,
+    Transform,
 };
+use serde_json::Value;
+use std::sync::Arc;
 
 /// A source, transforms and a sink, as planned.
+#[derive(Clone)]
 pub struct Planned {
     name: String,
     source: Stage<dyn AnySource>,
+    part: Option<Value>,
     transforms: Vec<Stage<dyn AnyTransform>>,
     sink: Stage<dyn AnySink>,
     schema: SchemaPolicy,
@@ -24,6 +30,7 @@ impl Planned {
         Self {
             name: plan.name.clone(),
             source: plan.source.clone(),
+            part: None,
             transforms: plan.transforms.iter().map(|stage| keyed(stage, &key)).collect(),
             sink: plan.sink.clone(),
             schema: plan.schema,
@@ -47,10 +54,20 @@ fn keyed(stage: &Stage<dyn AnyTransform>, key: &[String]) -> Stage<dyn AnyTransf
     stage
 }
 
+impl Rows for Planned {
+    fn split(&self) -> Option<Box<dyn Split>> {
+        self.source.kind.split(&self.source.config, &self.name)
+    }
+
+    fn recipe(&self, part: Option<Value>) -> Arc<dyn Recipe> {
+        Arc::new(Self { part, ..self.clone() })
+    }
+}
+
 #[async_trait]
 impl Recipe for Planned {
     async fn source(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>> {
-        let context = SourceContext { bookmark, pipeline: self.name.clone() };
+        let context = SourceContext { bookmark, part: self.part.clone(), pipeline: self.name.clone() };
         let opened = self.source.kind.open(&self.source.config, context).await;
         opened.map_err(|e| e.context(format!("opening the source '{}'", self.source.kind.name())))
     }

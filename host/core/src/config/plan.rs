@@ -59,6 +59,10 @@ pub struct MirrorPlan {
     pub continuous: bool,
     /// What reads the rows that are already there.
     pub snapshot: Stage<dyn AnySource>,
+    /// How many ranges they are read in; `None` goes by size.
+    pub shards: Option<u32>,
+    /// How many ranges are read at once.
+    pub concurrency: u32,
 }
 
 /// What a configuration is loaded for.

@@ -161,6 +161,7 @@ mod tests {
             transactional: tokens,
             tokens,
             evolves: true,
+            parallel: true,
         }
     }
 

@@ -9,6 +9,7 @@ use super::coordinator::{Coordinator, Effect, Event, Mark, Outcome};
 use super::marker::Marker;
 use super::place;
 use super::route::OneTable;
+use super::snapshot::{self, Snapshot};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::observe::{Meter, Phase};
@@ -24,8 +25,8 @@ pub struct Mirror {
     pub name: String,
     /// Says where the stream stands.
     pub capture: Box<dyn Capture>,
-    /// Reads the rows that exist; its transforms lack `cdc_unwrap`.
-    pub snapshot: Arc<dyn Recipe>,
+    /// Reads the rows that exist.
+    pub snapshot: Snapshot,
     /// Streams the changes.
     pub stream: Arc<dyn Recipe>,
     /// Durable state.
@@ -96,7 +97,7 @@ impl Driver<'_> {
         let done = match effect {
             Effect::Capture { table } => self.capture().await.map(|at| Event::Captured { table, at }),
             Effect::Store { table, marker, seed } => self.store(&marker, seed).await.map(|()| Event::Stored { table }),
-            Effect::Snapshot { table } => self.snapshot().await.map(|ended| match ended {
+            Effect::Snapshot { table } => snapshot::read(&mut self.mirror, self.stop).await.map(|ended| match ended {
                 Ended::Exhausted => Event::SnapshotDone { table },
                 Ended::Stopped => Event::Halted,
             }),
@@ -171,18 +172,6 @@ impl Driver<'_> {
         let token = last_token(sink.as_mut(), &self.stream_terms()).await?;
         sink.close().await?;
         Ok(Some(token.map_or(0, |t| t.sequence)))
-    }
-
-    async fn snapshot(&self) -> Result<Ended> {
-        let terms = Terms {
-            keeper: None,
-            tokens: false,
-            phase: Phase::Snapshot,
-            page_failpoint: "mid_snapshot",
-            meter: self.mirror.meter.clone(),
-            limits: self.mirror.limits,
-        };
-        attempt(self.mirror.snapshot.as_ref(), &terms, Link::direct(), self.stop).await
     }
 
     async fn stream(&mut self) -> Result<Ended> {

@@ -2,7 +2,7 @@
 //!
 //! Native connectors and WebAssembly components implement the same traits and pass the same conformance suite.
 //! The three phases of a connector never fuse: its configuration is parsed, then validated (pure, offline), then opened
-//! (I/O). Abilities that only some have (capture, discovery) are small traits that a connector returns.
+//! (I/O). Abilities that only some have (capture, splitting) are small traits that a connector returns.
 //!
 //! This module imports only `model` and `error`.
 
@@ -10,6 +10,7 @@ mod connector;
 mod schema;
 mod sink;
 mod source;
+mod split;
 mod state;
 mod transform;
 
@@ -19,6 +20,7 @@ pub use connector::{
 };
 pub use schema::{OnDrift, OnIncompatible, SchemaPolicy};
 pub use sink::{CODES, Sink, WriteMode, refuse_token};
-pub use source::{Batch, Bookmark, Boundary, Capture, Discovered, Finding, Grade, Source};
+pub use source::{Batch, Bookmark, Boundary, Capture, Coverage, Discovered, Finding, Grade, Source};
+pub use split::{Earlier, Part, Parts, Split, Wanted};
 pub use state::{AnyStore, Expect, StateStore, Version, Versioned};
 pub use transform::{AnyTransform, Output, Rejected, Transform};

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod mirror;
+mod parts;
 mod world;
 
 use faucet_core::StateKey;

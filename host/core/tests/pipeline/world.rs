@@ -2,11 +2,12 @@
 
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Error, Result, Retry};
+use faucet_core::mirror::Rows;
 use faucet_core::model::{Field, Kind, Op, Page, PageBuilder, Position, Schema, TableId, ValueRef};
 use faucet_core::pipeline::Recipe;
 use faucet_core::ports::{
-    Batch, Bookmark, Boundary, Capture, Discovered, Expect, Finding, Sink, Source, StateStore, Transform, Version,
-    Versioned,
+    Batch, Bookmark, Boundary, Capture, Discovered, Expect, Finding, Sink, Source, Split, StateStore, Transform,
+    Version, Versioned,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -221,6 +222,16 @@ impl Recipe for World {
 
     async fn sink(&self) -> Result<Box<dyn Sink>> {
         Ok(Box::new(MemorySink { world: self.clone(), open: vec![] }))
+    }
+}
+
+impl Rows for World {
+    fn split(&self) -> Option<Box<dyn Split>> {
+        None
+    }
+
+    fn recipe(&self, _: Option<Value>) -> Arc<dyn Recipe> {
+        Arc::new(self.clone())
     }
 }
 

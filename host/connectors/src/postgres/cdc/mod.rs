@@ -44,7 +44,7 @@ impl SourceConnector for PostgresCdc {
     fn capabilities(config: &PostgresCdcConfig) -> SourceCapabilities {
         // A temporary slot is gone with its session: nothing can be captured and nothing resumed.
         let lasting = config.slot_type == SlotType::Permanent;
-        SourceCapabilities { changes: true, capture: lasting, replayable: lasting }
+        SourceCapabilities { changes: true, capture: lasting, replayable: lasting, split: false }
     }
 
     fn validate(config: &PostgresCdcConfig) -> Vec<Problem> {

@@ -86,7 +86,7 @@ impl SourceConnector for Query {
     const SUMMARY: &'static str = "Rows of a PostgreSQL query, read once";
 
     fn capabilities(_: &QueryConfig) -> SourceCapabilities {
-        SourceCapabilities { changes: false, capture: false, replayable: false }
+        SourceCapabilities::default()
     }
 
     fn validate(config: &QueryConfig) -> Vec<Problem> {

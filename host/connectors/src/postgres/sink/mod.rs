@@ -111,6 +111,8 @@ impl SinkConnector for Table {
             // Rows of an overwrite are visible at the end only, so a commit before it has nothing to vouch for.
             tokens: config.write_mode != WriteMode::Overwrite,
             evolves: true,
+            // An overwrite replaces the table at the end of one run of one writer.
+            parallel: config.write_mode != WriteMode::Overwrite,
         }
     }
 

@@ -111,6 +111,8 @@ impl SinkConnector for SqliteSink {
             transactional: true,
             tokens: config.write_mode != WriteMode::Overwrite,
             evolves: true,
+            // A database file has one writer at a time.
+            parallel: false,
         }
     }
 
