@@ -4,4 +4,5 @@
 mod doctor;
 mod drift;
 mod mirror;
+mod snapshot;
 mod stopping;

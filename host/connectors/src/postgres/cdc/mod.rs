@@ -9,6 +9,7 @@ mod assemble;
 mod capture;
 mod catalog;
 mod config;
+mod covered;
 pub mod decode;
 pub mod error;
 mod examine;
