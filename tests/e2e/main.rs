@@ -4,5 +4,6 @@
 mod doctor;
 mod drift;
 mod mirror;
+mod partitions;
 mod snapshot;
 mod stopping;

@@ -87,7 +87,9 @@ async fn stored(plan: &Plan) -> Result<(Option<faucet_core::ports::Bookmark>, Ve
                 }
                 (mirror::Stage::Cdc, _) => "the snapshot is done, the stream goes on from the bookmark".to_owned(),
             };
-            (Some(bookmark), vec![Finding::fine("state", what)])
+            let reasons = marker.resync_required.iter();
+            let missed = reasons.map(|why| Finding::warning("resync required", why.as_str(), mirror::RESYNC));
+            (Some(bookmark), std::iter::once(Finding::fine("state", what)).chain(missed).collect())
         }
     })
 }

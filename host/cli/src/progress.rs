@@ -122,6 +122,9 @@ fn line(name: &str, reading: &Reading, rate: f64) -> String {
     if let (Some(lag), Phase::Streaming) = (reading.lag_seconds, reading.phase) {
         line.push_str(&format!(", lag {}", lag_text(lag)));
     }
+    if reading.resync_required {
+        line.push_str(", RESYNC REQUIRED");
+    }
     if reading.retries > 0 {
         line.push_str(&format!(", {} retries", reading.retries));
     }
@@ -208,6 +211,9 @@ mod tests {
         meter.read(1_234_567, 5 << 20);
         meter.committed(1_234_567, None);
         meter.committed(0, None);
+        meter.resync_required(true);
+        assert!(line("orders", &meter.reading(), 1.0).ends_with(", lag 0 ms, RESYNC REQUIRED"));
+        meter.resync_required(false);
         let reading = meter.reading();
         assert_eq!(
             line("orders", &reading, 1234.4),

@@ -50,6 +50,7 @@ pub struct Meter {
     /// Whether everything the source had was durable when it last said so.
     caught_up: std::sync::atomic::AtomicBool,
     snapshot: Mutex<Option<Snapshot>>,
+    resync_required: std::sync::atomic::AtomicBool,
 }
 
 /// How far a snapshot is.
@@ -120,6 +121,8 @@ pub struct Reading {
     /// How far the snapshot is, while one is read in parts.
     #[serde(flatten)]
     pub snapshot: Option<SnapshotReading>,
+    /// Whether rows came or went at the source that no change tells of.
+    pub resync_required: bool,
 }
 
 fn phase_word<S: serde::Serializer>(phase: &Phase, serializer: S) -> Result<S::Ok, S::Error> {
@@ -182,6 +185,11 @@ impl Meter {
         metrics::counter!("faucet_pipeline_commits_total").increment(1);
     }
 
+    /// Whether rows came or went at the source that no change tells of.
+    pub fn resync_required(&self, required: bool) {
+        self.resync_required.store(required, Relaxed);
+    }
+
     /// Counts another try.
     pub fn retried(&self) {
         self.retries.fetch_add(1, Relaxed);
@@ -201,6 +209,7 @@ impl Meter {
             retries: self.retries.load(Relaxed),
             lag_seconds: self.lag(),
             snapshot: snapshot.map(|snapshot| snapshot.reading(rows_written)),
+            resync_required: self.resync_required.load(Relaxed),
         }
     }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 use crate::error::{Blame, Code, Error, Result, Retry};
-use crate::ports::{Bookmark, Earlier};
+use crate::ports::{Bookmark, Earlier, PartitionSet};
 
 /// The value under the marker's key is not a marker.
 pub static NOT_A_MARKER: Code = Code {
@@ -50,6 +50,12 @@ pub struct Marker {
     /// How far a snapshot that is read in parts is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<PartsDone>,
+    /// The partitions that were there when the source was last looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partitions: Option<PartitionSet>,
+    /// Why the destination can't be equal to the source any more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resync_required: Vec<String>,
 }
 
 /// Which parts of a snapshot need not be read again.
@@ -74,12 +80,22 @@ impl PartsDone {
 impl Marker {
     /// The table joined at `position`; its snapshot comes next.
     pub fn joined(position: &Bookmark) -> Self {
-        Self { stage: Stage::Snapshot, position: position.clone(), snapshot: None }
+        Self::at(Stage::Snapshot, position)
     }
 
     /// The snapshot is done.
     pub fn following(position: &Bookmark) -> Self {
-        Self { stage: Stage::Cdc, position: position.clone(), snapshot: None }
+        Self::at(Stage::Cdc, position)
+    }
+
+    fn at(stage: Stage, position: &Bookmark) -> Self {
+        Self { stage, position: position.clone(), snapshot: None, partitions: None, resync_required: Vec::new() }
+    }
+
+    /// The same with what `earlier` knows of partitions.
+    #[must_use]
+    pub fn after(self, earlier: Self) -> Self {
+        Self { partitions: earlier.partitions, resync_required: earlier.resync_required, ..self }
     }
 
     /// Reads the value stored under `key`.

@@ -7,6 +7,7 @@
 pub mod coordinator;
 pub mod driver;
 mod marker;
+mod partitions;
 mod place;
 mod route;
 #[cfg(test)]
@@ -15,6 +16,7 @@ pub mod snapshot;
 
 pub use driver::{Mirror, run};
 pub use marker::{BOOKMARK_MISSING, Marker, NOT_A_MARKER, PartsDone, Stage};
+pub use partitions::RESYNC;
 pub use place::{forget, stored};
 pub use route::SECOND_TABLE;
 pub use snapshot::{Rows, Snapshot};

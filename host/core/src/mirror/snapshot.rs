@@ -19,6 +19,7 @@ use tokio::task::JoinSet;
 
 use super::driver::Mirror;
 use super::marker::{Marker, NOT_A_MARKER, PartsDone};
+use super::partitions::Watch;
 use super::place;
 use crate::error::{Error, Result};
 use crate::failpoint;
@@ -48,6 +49,10 @@ pub struct Snapshot {
 
 /// Reads what is left of the snapshot.
 pub(super) async fn read(mirror: &mut Mirror, stop: &Stop) -> Result<Ended> {
+    // What is there before the first row is read.
+    if let Some(mut watch) = Watch::of(mirror) {
+        watch.try_look().await;
+    }
     let Some(mut split) = mirror.snapshot.rows.split() else {
         let recipe = mirror.snapshot.rows.recipe(None);
         return attempt(recipe.as_ref(), &terms(mirror, 1), Link::direct(), stop).await;

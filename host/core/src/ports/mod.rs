@@ -7,6 +7,7 @@
 //! This module imports only `model` and `error`.
 
 mod connector;
+mod partition;
 mod schema;
 mod sink;
 mod source;
@@ -18,6 +19,7 @@ pub use connector::{
     AnySink, AnySource, SinkCapabilities, SinkConnector, SinkContext, SourceCapabilities, SourceConnector,
     SourceContext, erase_sink, erase_source,
 };
+pub use partition::{Partition, PartitionChange, PartitionSet, Partitions};
 pub use schema::{OnDrift, OnIncompatible, SchemaPolicy};
 pub use sink::{CODES, Sink, WriteMode, refuse_token};
 pub use source::{Batch, Bookmark, Boundary, Capture, Coverage, Discovered, Finding, Grade, Source};

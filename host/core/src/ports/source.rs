@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use super::Partitions;
 use crate::error::{Error, Result};
 use crate::model::{Page, Position, TableId};
 
@@ -87,6 +88,11 @@ pub trait Capture: Send {
     /// would never change again at the destination.
     async fn coverage(&mut self) -> Result<Vec<Coverage>> {
         Ok(Vec::new())
+    }
+
+    /// The ability to look at partitions, where the source has such.
+    fn partitions(&self) -> Option<Box<dyn Partitions>> {
+        None
     }
 
     /// Looks at all that a stream opened at `bookmark` (or anew) depends on, and changes nothing.

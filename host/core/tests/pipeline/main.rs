@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod mirror;
+mod partitions;
 mod parts;
 mod world;
 

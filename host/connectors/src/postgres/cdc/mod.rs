@@ -20,6 +20,7 @@ mod intake;
 pub mod lsn;
 mod meter;
 mod open;
+mod partitions;
 mod preflight;
 #[cfg(test)]
 mod sample;
