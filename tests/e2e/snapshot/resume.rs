@@ -69,6 +69,26 @@ fn rows_whose_key_moves_while_ranges_are_read_arrive_whole() {
 }
 
 #[test]
+fn a_snapshot_that_is_gone_costs_the_ranges_that_are_left() {
+    let m = TableMirror::new(fresh_database(), Shape { ddl: &table(800), ..Shape::default() });
+    let running = m.faucet.spawn("mirror");
+    eventually(PATIENCE, "the first range", || match m.database.client().one("SELECT count(*) FROM copy").as_str() {
+        "0" => Err("no row".to_owned()),
+        _ => Ok(()),
+    });
+    m.sql(
+        "BEGIN; LOCK TABLE copy IN EXCLUSIVE MODE; SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND query LIKE '%pg_export_snapshot%' AND pid <> pg_backend_pid(); COMMIT",
+    );
+    let failed = running.wait_timeout(PATIENCE).expect_code(1);
+    assert!(failed.stderr.contains("postgres.snapshot_gone"), "{}", failed.stderr);
+    let finished = m.finished() as u64;
+    assert!((1..8).contains(&finished), "{finished}");
+    assert_eq!(rows_read(&m.run()), 800 - 100 * finished);
+    m.settles();
+}
+
+#[test]
 fn rows_that_move_into_a_finished_range_of_blocks_arrive_whole() {
     // A key by pattern order is no key to cut by, and is one to identify rows by.
     let ddl = format!(

@@ -123,7 +123,9 @@ impl Run {
         let same = marker.snapshot.clone().filter(|done| done.plan == plan && done.total == total);
         let done = same.unwrap_or_else(|| PartsDone { plan, total, finished: Default::default() });
         let before = u32::try_from(done.finished.len()).unwrap_or(u32::MAX);
-        tracing::info!(parts = total, finished_before = before, "reading the rows that exist");
+        if total > 1 {
+            tracing::info!(parts = total, finished_before = before, "reading the rows that exist");
+        }
         mirror.meter.snapshot_begins(rows, before, total);
         let concurrency = mirror.snapshot.concurrency.clamp(1, total.max(1));
         Self {
@@ -182,7 +184,7 @@ impl Run {
             Err(error) => {
                 self.stop.drain();
                 match &self.outcome {
-                    Ok(_) => self.outcome = Err(error.context(format!("reading part {number} of the snapshot"))),
+                    Ok(_) => self.outcome = Err(self.record.locate(number, error)),
                     Err(_) => tracing::debug!(part = number, %error, "another part failed too"),
                 }
             }
@@ -200,6 +202,14 @@ struct Record {
 }
 
 impl Record {
+    /// The error with the part it happened in.
+    fn locate(&self, number: u32, error: Error) -> Error {
+        match self.done.total {
+            0 | 1 => error,
+            total => error.context(format!("reading part {} of {total} of the snapshot", number + 1)),
+        }
+    }
+
     /// S1: called when the part's rows are durable.
     async fn finished(&mut self, number: u32, meter: &Meter) -> Result<()> {
         if self.done.plan.is_null() {

@@ -91,7 +91,7 @@ async fn finished_parts_are_recorded_and_handed_to_the_next_run() {
     let (parts, stream) = (Parted::new(&[ROWS, ROWS, ROWS]), World::new(&[Piece::Idle]));
     parts.parts[1].with(|s| s.sink_fails_at = Some(2));
     let error = once(&parts, &stream, 1).await.unwrap_err();
-    assert!(error.contexts().iter().any(|context| context.contains("part 1")), "{error:?}");
+    assert!(error.contexts().iter().any(|context| context.contains("part 2 of 3")), "{error:?}");
     let finished = json!({"plan": 1, "total": 3, "finished": {"0": 1}});
     assert_eq!(marker(&stream), json!({"stage": "snapshot", "position": 0, "snapshot": finished}));
     assert_eq!(parts.rows()[2], 0, "no part starts after one failed");
