@@ -49,7 +49,7 @@ pub struct Marker {
     pub position: Bookmark,
     /// How far a snapshot that is read in parts is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub snapshot: Option<PartsDone>,
+    pub snapshot: Option<Box<PartsDone>>,
     /// The partitions that were there when the source was last looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<PartitionSet>,
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(old, Marker::joined(&Bookmark(7.into())));
         assert_eq!(old.to_value(), json!({"stage": "snapshot", "position": 7}));
         let done = PartsDone { plan: json!("p"), total: 3, finished: [(2, json!("9"))].into() };
-        let marker = Marker { snapshot: Some(done), ..old };
+        let marker = Marker { snapshot: Some(Box::new(done)), ..old };
         assert_eq!(Marker::parse("k", &marker.to_value()).unwrap(), marker);
         assert!(Marker::parse("k", &json!({"stage": "cdc", "position": 7, "more": 1})).is_err());
     }

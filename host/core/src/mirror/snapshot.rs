@@ -68,14 +68,14 @@ async fn in_parts(mirror: &mut Mirror, split: &mut dyn Split, stop: &Stop) -> Re
     let wanted = Wanted {
         shards: mirror.snapshot.shards,
         coverage: mirror.capture.coverage().await?,
-        earlier: marker.snapshot.as_ref().map(PartsDone::earlier),
+        earlier: marker.snapshot.as_deref().map(PartsDone::earlier),
     };
     let parts = tokio::select! {
         biased;
         () = stop.draining() => return Ok(Ended::Stopped),
         parts = split.plan(wanted) => parts?,
     };
-    Run::new(mirror, marker, parts, stop).to_the_end().await
+    Run::new(mirror, marker, parts, stop).finish().await
 }
 
 /// The marker, which was stored before (C3).
@@ -120,7 +120,7 @@ impl Run {
         let Parts { plan, stamp, parts, rows } = parts;
         let total = u32::try_from(parts.len()).unwrap_or(u32::MAX);
         // Only what was finished under this very plan counts (S4).
-        let same = marker.snapshot.clone().filter(|done| done.plan == plan && done.total == total);
+        let same = marker.snapshot.as_deref().cloned().filter(|done| done.plan == plan && done.total == total);
         let done = same.unwrap_or_else(|| PartsDone { plan, total, finished: Default::default() });
         let before = u32::try_from(done.finished.len()).unwrap_or(u32::MAX);
         if total > 1 {
@@ -141,7 +141,7 @@ impl Run {
         }
     }
 
-    async fn to_the_end(mut self) -> Result<Ended> {
+    async fn finish(mut self) -> Result<Ended> {
         let mut prepared = self.prepared.subscribe();
         loop {
             self.start_some();
@@ -217,7 +217,7 @@ impl Record {
             return Ok(());
         }
         let anew = self.done.finished.insert(number, self.stamp.clone()).is_none();
-        self.marker.snapshot = Some(self.done.clone());
+        self.marker.snapshot = Some(Box::new(self.done.clone()));
         let key = place::marker_key(&self.name);
         self.store.put(key.as_str(), &self.marker.to_value(), Expect::Any).await?;
         failpoint::hit("after_part");

@@ -82,9 +82,8 @@ impl Cuts {
     pub fn is_sound(&self) -> bool {
         match self {
             Cuts::Key { columns, nullable, bounds } => {
-                !columns.is_empty()
-                    && !(*nullable && columns.len() > 1)
-                    && bounds.iter().all(|bound| bound.len() == columns.len())
+                let most = if *nullable { 1 } else { usize::MAX };
+                (1..=most).contains(&columns.len()) && bounds.iter().all(|bound| bound.len() == columns.len())
             }
             Cuts::Blocks { bounds } => bounds.is_sorted(),
         }
