@@ -162,7 +162,7 @@ impl Origin for MemoryOrigin {
     }
 
     fn capabilities(&self) -> SourceCapabilities {
-        SourceCapabilities { changes: true, capture: false, replayable: true }
+        SourceCapabilities { changes: true, capture: false, replayable: true, split: false }
     }
 
     async fn open(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>> {

@@ -59,6 +59,13 @@ fn killed_at_each_failpoint() {
 }
 
 #[test]
+fn killed_at_each_failpoint_of_a_snapshot_in_ranges() {
+    for failpoint in ["mid_state_write:3", "mid_snapshot:3", "after_part", "after_part:5", "mid_state_write:7"] {
+        crash_at(failpoint, "    shards: 6\n    concurrency: 2\n");
+    }
+}
+
+#[test]
 fn killed_at_each_failpoint_with_tokens() {
     for failpoint in ["after_sink_commit", "after_sink_commit:2", "after_state", "mid_stream:2"] {
         crash_at(failpoint, "delivery: exactly_once\n");

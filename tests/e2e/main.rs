@@ -5,4 +5,6 @@ mod dlq;
 mod doctor;
 mod drift;
 mod mirror;
+mod partitions;
+mod snapshot;
 mod stopping;

@@ -80,11 +80,16 @@ async fn stored(plan: &Plan) -> Result<(Option<faucet_core::ports::Bookmark>, Ve
     Ok(match mirror::stored(&store, &plan.name).await? {
         None => (None, vec![Finding::fine("state", "the mirror has not begun")]),
         Some((marker, bookmark)) => {
-            let what = match marker.stage {
-                mirror::Stage::Snapshot => "the snapshot is not done",
-                mirror::Stage::Cdc => "the snapshot is done, the stream goes on from the bookmark",
+            let what = match (marker.stage, &marker.snapshot) {
+                (mirror::Stage::Snapshot, None) => "the snapshot is not done".to_owned(),
+                (mirror::Stage::Snapshot, Some(parts)) => {
+                    format!("the snapshot is not done; {} of its {} ranges are", parts.finished.len(), parts.total)
+                }
+                (mirror::Stage::Cdc, _) => "the snapshot is done, the stream goes on from the bookmark".to_owned(),
             };
-            (Some(bookmark), vec![Finding::fine("state", what)])
+            let reasons = marker.resync_required.iter();
+            let missed = reasons.map(|why| Finding::warning("resync required", why.as_str(), mirror::RESYNC));
+            (Some(bookmark), std::iter::once(Finding::fine("state", what)).chain(missed).collect())
         }
     })
 }

@@ -1,10 +1,11 @@
 //! `faucet mirror CONFIG`.
 
-use faucet_core::config::Purpose;
+use faucet_core::config::{MirrorPlan, Plan, Purpose};
 use faucet_core::delivery::Mechanism;
 use faucet_core::error::{Error, Result, UNCHECKED_CONFIG};
-use faucet_core::mirror::{self, Mirror};
+use faucet_core::mirror::{self, Mirror, Snapshot};
 use faucet_core::pipeline::Ended;
+use faucet_core::ports::WriteMode;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ async fn run(session: &Session) -> Result<Ended> {
     let mirror = Mirror {
         name: plan.name.clone(),
         capture: capture.ok_or_else(|| incomplete("a source that can capture its position"))?,
-        snapshot: Arc::new(Planned::snapshot(plan, &block.snapshot)),
+        snapshot: snapshot(plan, block),
         stream: Arc::new(Planned::pipeline(plan)),
         store,
         continuous: block.continuous,
@@ -40,4 +41,11 @@ async fn run(session: &Session) -> Result<Ended> {
         retry: session.retry(),
     };
     mirror::run(mirror, &session.stop).await
+}
+
+fn snapshot(plan: &Plan, block: &MirrorPlan) -> Snapshot {
+    let mode = plan.sink.kind.capabilities(&plan.sink.config).map(|sink| sink.write_mode).unwrap_or_default();
+    // What replaces the destination at its end has to be one run.
+    let shards = if mode == WriteMode::Overwrite { Some(1) } else { block.shards };
+    Snapshot { rows: Arc::new(Planned::snapshot(plan, &block.snapshot)), shards, concurrency: block.concurrency }
 }

@@ -1,7 +1,7 @@
 //! Progress: a live line on a terminal, a plain line every few seconds elsewhere, or JSON.
 
 use faucet_core::error::Result;
-use faucet_core::observe::{Meter, Phase, Reading};
+use faucet_core::observe::{Meter, Phase, Reading, SnapshotReading};
 use faucet_core::pipeline::Ended;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -120,8 +120,14 @@ fn line(name: &str, reading: &Reading, rate: f64) -> String {
         grouped(rate as u64),
         bytes(reading.bytes_read),
     );
+    if let (Some(snapshot), Phase::Snapshot) = (&reading.snapshot, reading.phase) {
+        line.push_str(&snapshot_text(snapshot, rate));
+    }
     if let (Some(lag), Phase::Streaming) = (reading.lag_seconds, reading.phase) {
         line.push_str(&format!(", lag {}", lag_text(lag)));
+    }
+    if reading.resync_required {
+        line.push_str(", RESYNC REQUIRED");
     }
     if reading.retries > 0 {
         line.push_str(&format!(", {} retries", reading.retries));
@@ -130,6 +136,27 @@ fn line(name: &str, reading: &Reading, rate: f64) -> String {
         line.push_str(&format!(", {} set aside", grouped(reading.rows_set_aside)));
     }
     line
+}
+
+/// How far a snapshot is, and for how long it goes on unless it stands still.
+fn snapshot_text(snapshot: &SnapshotReading, rate: f64) -> String {
+    let mut text = snapshot.snapshot_percent.map(|percent| format!(", {percent} %")).unwrap_or_default();
+    if snapshot.snapshot_parts_total > 1 {
+        let (done, total) = (snapshot.snapshot_parts_done, snapshot.snapshot_parts_total);
+        text.push_str(&format!(", {done} of {total} ranges"));
+    }
+    if let Some(left) = snapshot.snapshot_seconds_left.filter(|_| rate > 0.0) {
+        text.push_str(&format!(", {} left", left_text(left)));
+    }
+    text
+}
+
+fn left_text(seconds: f64) -> String {
+    match seconds {
+        s if s < 60.0 => format!("{:.0} s", s.max(1.0)),
+        s if s < 7200.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3600.0),
+    }
 }
 
 fn lag_text(seconds: f64) -> String {
@@ -167,12 +194,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_snapshot_says_how_far_it_is() {
+        let meter = Meter::default();
+        meter.enter(Phase::Snapshot);
+        meter.snapshot_begins(Some(1000), 1, 8);
+        let mut reading = meter.reading();
+        assert_eq!(line("m", &reading, 0.0), "m: snapshot, 0 rows, 0 rows/s, 0.0 KiB, 12 %, 1 of 8 ranges");
+        let snapshot = reading.snapshot.as_mut().expect("a snapshot runs");
+        (snapshot.snapshot_percent, snapshot.snapshot_seconds_left) = (Some(62), Some(185.0));
+        assert!(line("m", &reading, 5.0).ends_with(", 62 %, 1 of 8 ranges, 3 min left"));
+        assert!(line("m", &reading, 0.0).ends_with(" ranges"), "no time left without a rate");
+        let json = json!(reading);
+        assert_eq!((&json["snapshot_rows_estimated"], &json["snapshot_parts_total"]), (&json!(1000), &json!(8)));
+        assert_eq!([left_text(0.2), left_text(59.0), left_text(9000.0)], ["1 s", "59 s", "2.5 h"]);
+        meter.snapshot_ends();
+        assert!(json!(meter.reading()).get("snapshot_percent").is_none());
+    }
+
+    #[test]
     fn lines_read_well() {
         let meter = Meter::default();
         meter.enter(Phase::Streaming);
         meter.read(1_234_567, 5 << 20);
         meter.committed(1_234_567, None);
         meter.committed(0, None);
+        meter.resync_required(true);
+        assert!(line("orders", &meter.reading(), 1.0).ends_with(", lag 0 ms, RESYNC REQUIRED"));
+        meter.resync_required(false);
         let reading = meter.reading();
         assert_eq!(
             line("orders", &reading, 1234.4),

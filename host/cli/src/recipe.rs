@@ -3,19 +3,25 @@
 use async_trait::async_trait;
 use faucet_core::config::{DeadLettersPlan, Plan, Stage};
 use faucet_core::error::Result;
-use faucet_core::pipeline::{DeadLetters, Recipe};
+use faucet_core::mirror::Rows;
+use faucet_core::pipeline::{Allowance, DeadLetters, Recipe};
 use faucet_core::ports::{
-    AnySink, AnySource, AnyTransform, Bookmark, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Transform,
+    AnySink, AnySource, AnyTransform, Bookmark, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Split,
+    Transform,
 };
+use serde_json::Value;
+use std::sync::Arc;
 
 /// A source, transforms and a sink, as planned.
+#[derive(Clone)]
 pub struct Planned {
     name: String,
     source: Stage<dyn AnySource>,
+    part: Option<Value>,
     transforms: Vec<Stage<dyn AnyTransform>>,
     sink: Stage<dyn AnySink>,
     schema: SchemaPolicy,
-    dead_letters: Option<DeadLettersPlan>,
+    dead_letters: Option<(DeadLettersPlan, Arc<Allowance>)>,
 }
 
 impl Planned {
@@ -25,10 +31,11 @@ impl Planned {
         Self {
             name: plan.name.clone(),
             source: plan.source.clone(),
+            part: None,
             transforms: plan.transforms.iter().map(|stage| keyed(stage, &key)).collect(),
             sink: plan.sink.clone(),
             schema: plan.schema,
-            dead_letters: plan.dead_letters.clone(),
+            dead_letters: plan.dead_letters.clone().map(|queue| (queue.clone(), Allowance::new(queue.max_rows))),
         }
     }
 
@@ -49,10 +56,20 @@ fn keyed(stage: &Stage<dyn AnyTransform>, key: &[String]) -> Stage<dyn AnyTransf
     stage
 }
 
+impl Rows for Planned {
+    fn split(&self) -> Option<Box<dyn Split>> {
+        self.source.kind.split(&self.source.config, &self.name)
+    }
+
+    fn recipe(&self, part: Option<Value>) -> Arc<dyn Recipe> {
+        Arc::new(Self { part, ..self.clone() })
+    }
+}
+
 #[async_trait]
 impl Recipe for Planned {
     async fn source(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>> {
-        let context = SourceContext { bookmark, pipeline: self.name.clone() };
+        let context = SourceContext { bookmark, part: self.part.clone(), pipeline: self.name.clone() };
         let opened = self.source.kind.open(&self.source.config, context).await;
         opened.map_err(|e| e.context(format!("opening the source '{}'", self.source.kind.name())))
     }
@@ -74,10 +91,10 @@ impl Recipe for Planned {
     }
 
     async fn dead_letters(&self) -> Result<Option<DeadLetters>> {
-        let Some(DeadLettersPlan { sink, max_rows }) = &self.dead_letters else { return Ok(None) };
+        let Some((DeadLettersPlan { sink, .. }, allowance)) = &self.dead_letters else { return Ok(None) };
         let context = SinkContext { pipeline: self.name.clone(), ..SinkContext::default() };
         let opened = sink.kind.open(&sink.config, context).await;
         let sink = opened.map_err(|e| e.context(format!("opening the sink '{}' of the dlq", sink.kind.name())))?;
-        Ok(Some(DeadLetters::new(sink, &self.name, *max_rows)))
+        Ok(Some(DeadLetters::new(sink, &self.name, allowance.clone())))
     }
 }

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `after_capture` | a position is captured, nothing is stored yet |
 //! | `mid_snapshot` | some of the snapshot is written |
+//! | `after_part` | a part of the snapshot is durable and recorded as finished |
 //! | `after_sink_commit` | the sink is durable, the state is not |
 //! | `mid_state_write` | the new state file is written beside the old one |
 //! | `after_state` | the state is durable, the source does not know |

@@ -87,7 +87,7 @@ pub fn open_source(db: &Database, query: &str, extra: Value) -> Result<Box<dyn S
     config["query"] = query.into();
     let problems = source.validate(&config);
     assert!(problems.is_empty(), "{problems:?}");
-    block(source.open(&config, SourceContext { bookmark: None, pipeline: "test".into() }))
+    block(source.open(&config, SourceContext { pipeline: "test".into(), ..SourceContext::default() }))
 }
 
 /// All pages of a query.

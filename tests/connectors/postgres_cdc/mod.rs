@@ -104,7 +104,7 @@ pub fn connector() -> Box<dyn AnySource> {
 pub fn open(config: &Value, bookmark: Option<Bookmark>) -> Result<Stream, Error> {
     let config = config.clone();
     assert_eq!(connector().validate(&config), []);
-    let context = SourceContext { bookmark, pipeline: "test".into() };
+    let context = SourceContext { bookmark, pipeline: "test".into(), ..SourceContext::default() };
     runtime::wait(async move { connector().open(&config, context).await }).map(|s| Stream(Some(s)))
 }
 

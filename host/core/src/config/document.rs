@@ -112,7 +112,7 @@ pub struct Pipeline {
 pub struct DeadLetterQueue {
     /// A sink that appends, such as `jsonl`.
     pub sink: ConnectorSpec,
-    /// Most rows that are set aside in one run; one more stops it, because then more is wrong than a few rows.
+    /// Most rows that are set aside within an hour; one more stops the run, because then more is wrong than a few rows.
     #[serde(default = "most_dead_letters")]
     #[schemars(range(min = 1))]
     pub max_rows: u64,
@@ -156,7 +156,6 @@ pub struct Mirror {
 }
 
 const NOT_YET_TABLES: &str = "a mirror has one table for now: write one file for each table";
-const NOT_YET_SHARDS: &str = "a snapshot is read by one query for now";
 
 fn yes() -> bool {
     true
@@ -174,10 +173,16 @@ pub enum MirrorMode {
 /// How the rows that are already there are read.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(extend("x-not-yet" = json!({"concurrency": NOT_YET_SHARDS, "shards": NOT_YET_SHARDS})))]
 pub struct Snapshot {
     /// A source that reads the same table as it is now, such as `postgres` with a `query`.
     pub source: ConnectorSpec,
+    /// How many ranges the table is cut into. Each is finished for good: a restart goes on with those that are left.
+    /// Default: one for each 256 MiB of the table, at most 256. `1` reads it by one query.
+    #[schemars(range(min = 1, max = 4096))]
+    pub shards: Option<u32>,
+    /// How many ranges are read and written at once, each over connections of its own at both ends. Default: 1.
+    #[schemars(range(min = 1, max = 64))]
+    pub concurrency: Option<u32>,
 }
 
 /// A WebAssembly component.

@@ -41,8 +41,8 @@ impl SourceConnector for Query {
     const NAME: &'static str = "query";
     const SUMMARY: &'static str = "plain rows";
 
-    fn capabilities(_: &QueryConfig) -> SourceCapabilities {
-        SourceCapabilities::default()
+    fn capabilities(config: &QueryConfig) -> SourceCapabilities {
+        SourceCapabilities { split: config.query == "table", ..SourceCapabilities::default() }
     }
 
     fn validate(config: &QueryConfig) -> Vec<Problem> {
@@ -90,7 +90,8 @@ impl SourceConnector for Stream {
     const SUMMARY: &'static str = "changes";
 
     fn capabilities(config: &StreamConfig) -> SourceCapabilities {
-        SourceCapabilities { changes: true, capture: config.slot_type == SlotType::Permanent, replayable: true }
+        let capture = config.slot_type == SlotType::Permanent;
+        SourceCapabilities { changes: true, capture, replayable: true, split: false }
     }
 
     fn validate(_: &StreamConfig) -> Vec<Problem> {
@@ -146,6 +147,7 @@ impl SinkConnector for Table {
             tokens: true,
             evolves: true,
             sets_aside: true,
+            parallel: config.write_mode != WriteMode::Overwrite,
         }
     }
 

@@ -57,7 +57,7 @@ pub struct Plan {
 pub struct DeadLettersPlan {
     /// What keeps the rows.
     pub sink: Stage<dyn AnySink>,
-    /// Most rows in one run.
+    /// Most rows within an hour.
     pub max_rows: u64,
 }
 
@@ -70,6 +70,10 @@ pub struct MirrorPlan {
     pub continuous: bool,
     /// What reads the rows that are already there.
     pub snapshot: Stage<dyn AnySource>,
+    /// How many ranges they are read in; `None` goes by size.
+    pub shards: Option<u32>,
+    /// How many ranges are read at once.
+    pub concurrency: u32,
 }
 
 /// What a configuration is loaded for.

@@ -200,6 +200,8 @@ impl Stages {
                 mode: mirror.mode,
                 continuous: mirror.continuous,
                 snapshot: stage(self.snapshot.as_ref(), &mirror.snapshot.source)?,
+                shards: mirror.snapshot.shards,
+                concurrency: mirror.snapshot.concurrency.unwrap_or(1),
             }),
             None => None,
         };

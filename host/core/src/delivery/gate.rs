@@ -162,6 +162,7 @@ mod tests {
             tokens,
             evolves: true,
             sets_aside: true,
+            parallel: true,
         }
     }
 

@@ -134,7 +134,7 @@ enum Table {
     /// Its join point is being stored.
     Joining { at: Mark },
     /// Its rows are to be read, or are being read.
-    Snapshot { marker: Marker, committed: Mark },
+    Snapshot { committed: Mark },
     /// The end of its snapshot is being stored.
     Closing { committed: Mark },
     /// It follows the stream.
@@ -145,7 +145,7 @@ impl Table {
     fn committed(&self) -> Option<&Mark> {
         match self {
             Table::New | Table::Joining { .. } => None,
-            Table::Snapshot { committed, .. } | Table::Closing { committed } | Table::Following { committed } => {
+            Table::Snapshot { committed } | Table::Closing { committed } | Table::Following { committed } => {
                 Some(committed)
             }
         }
@@ -214,7 +214,7 @@ impl Coordinator {
             let state = match stored {
                 None => Table::New,
                 Some((marker, committed)) => match marker.stage {
-                    Stage::Snapshot => Table::Snapshot { marker, committed },
+                    Stage::Snapshot => Table::Snapshot { committed },
                     Stage::Cdc => Table::Following { committed },
                 },
             };
@@ -226,7 +226,7 @@ impl Coordinator {
     fn stored(&mut self, table: TableIndex) -> Vec<Effect> {
         let next = match self.tables.remove(&table) {
             // C3: only now may the snapshot be read.
-            Some(Table::Joining { at }) => Table::Snapshot { marker: Marker::joined(&at.bookmark), committed: at },
+            Some(Table::Joining { at }) => Table::Snapshot { committed: at },
             Some(Table::Closing { committed }) => Table::Following { committed },
             Some(other) => other,
             None => return Vec::new(),
@@ -236,7 +236,7 @@ impl Coordinator {
 
     fn snapshot_done(&mut self, table: TableIndex) -> Vec<Effect> {
         match self.tables.remove(&table) {
-            Some(Table::Snapshot { committed, .. }) => self.set_and_go_on(table, Table::Closing { committed }),
+            Some(Table::Snapshot { committed }) => self.set_and_go_on(table, Table::Closing { committed }),
             Some(other) => self.set_and_go_on(table, other),
             None => Vec::new(),
         }

@@ -7,8 +7,10 @@ use tokio::sync::watch;
 
 use super::coordinator::{Coordinator, Effect, Event, Mark, Outcome};
 use super::marker::Marker;
+use super::partitions::Watch;
 use super::place;
 use super::route::OneTable;
+use super::snapshot::{self, Snapshot};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::observe::{Meter, Phase};
@@ -24,8 +26,8 @@ pub struct Mirror {
     pub name: String,
     /// Says where the stream stands.
     pub capture: Box<dyn Capture>,
-    /// Reads the rows that exist; its transforms lack `cdc_unwrap`.
-    pub snapshot: Arc<dyn Recipe>,
+    /// Reads the rows that exist.
+    pub snapshot: Snapshot,
     /// Streams the changes.
     pub stream: Arc<dyn Recipe>,
     /// Durable state.
@@ -95,8 +97,8 @@ impl Driver<'_> {
         let written = self.mirror.meter.reading().rows_written;
         let done = match effect {
             Effect::Capture { table } => self.capture().await.map(|at| Event::Captured { table, at }),
-            Effect::Store { table, marker, seed } => self.store(&marker, seed).await.map(|()| Event::Stored { table }),
-            Effect::Snapshot { table } => self.snapshot().await.map(|ended| match ended {
+            Effect::Store { table, marker, seed } => self.store(marker, seed).await.map(|()| Event::Stored { table }),
+            Effect::Snapshot { table } => snapshot::read(&mut self.mirror, self.stop).await.map(|ended| match ended {
                 Ended::Exhausted => Event::SnapshotDone { table },
                 Ended::Stopped => Event::Halted,
             }),
@@ -152,10 +154,12 @@ impl Driver<'_> {
     }
 
     /// C3: the bookmark first, then the marker that says it is there.
-    async fn store(&self, marker: &Marker, seed: Option<Mark>) -> Result<()> {
+    async fn store(&self, mut marker: Marker, seed: Option<Mark>) -> Result<()> {
         if let Some(Mark { bookmark, .. }) = seed {
             let sequence = self.last_sequence().await?;
             self.keeper().save(&Progress { bookmark, sequence }).await?;
+        } else if let Some((earlier, _)) = place::stored(&self.mirror.store, &self.mirror.name).await? {
+            marker = marker.after(earlier);
         }
         let value = marker.to_value();
         self.mirror.store.put(place::marker_key(&self.mirror.name).as_str(), &value, Expect::Any).await.map(drop)
@@ -173,26 +177,22 @@ impl Driver<'_> {
         Ok(Some(token.map_or(0, |t| t.sequence)))
     }
 
-    async fn snapshot(&self) -> Result<Ended> {
-        let terms = Terms {
-            keeper: None,
-            tokens: false,
-            phase: Phase::Snapshot,
-            page_failpoint: "mid_snapshot",
-            meter: self.mirror.meter.clone(),
-            limits: self.mirror.limits,
-        };
-        attempt(self.mirror.snapshot.as_ref(), &terms, Link::direct(), self.stop).await
-    }
-
     async fn stream(&mut self) -> Result<Ended> {
         let (settled, hear) = watch::channel(None);
         let (tell, confirm) = watch::channel(None);
         let terms = self.stream_terms();
         let recipe = Guarded(self.mirror.stream.clone());
+        let watch = Watch::of(&self.mirror);
         let pumping = attempt(&recipe, &terms, Link { settled, confirm }, self.stop);
         let relaying = relay(&mut self.coordinator, self.mirror.capture.as_ref(), hear, tell);
-        let (ended, relayed) = tokio::join!(pumping, relaying);
+        let streaming = async { tokio::join!(pumping, relaying) };
+        tokio::pin!(streaming);
+        let (ended, relayed) = tokio::select! {
+            biased;
+            ended = &mut streaming => ended,
+            // It ends by itself where there are no partitions.
+            () = Watch::keep_looking(watch) => streaming.await,
+        };
         ended.and_then(|ended| relayed.map(|()| ended))
     }
 

@@ -45,7 +45,7 @@ struct Process {
 
 enum Work {
     Capture(TableIndex),
-    Store { table: TableIndex, marker: Marker, seed: Option<Mark>, seeded: bool },
+    Store { table: TableIndex, marker: Box<Marker>, seed: Option<Mark>, seeded: bool },
     Snapshot { table: TableIndex, keys: Vec<u8> },
     Stream { at: u64, cycle: u32 },
     Wait,
@@ -93,7 +93,9 @@ impl World {
         for effect in effects {
             let work = match effect {
                 Effect::Capture { table } => Work::Capture(table),
-                Effect::Store { table, marker, seed } => Work::Store { table, marker, seed, seeded: false },
+                Effect::Store { table, marker, seed } => {
+                    Work::Store { table, marker: Box::new(marker), seed, seeded: false }
+                }
                 Effect::Snapshot { table } => {
                     assert!(self.markers.contains_key(&table), "C3: snapshot before its join point is stored");
                     process.snapshots_read[table] = true;
@@ -147,7 +149,7 @@ impl World {
     fn store(
         &mut self,
         table: TableIndex,
-        marker: Marker,
+        marker: Box<Marker>,
         seed: Option<Mark>,
         seeded: bool,
     ) -> (Option<Work>, Option<Event>) {
@@ -155,7 +157,7 @@ impl World {
             self.committed.insert(table, seed.bookmark.0.as_u64().unwrap());
             return (Some(Work::Store { table, marker, seed: Some(seed.clone()), seeded: true }), None);
         }
-        self.markers.insert(table, marker);
+        self.markers.insert(table, *marker);
         (None, Some(Event::Stored { table }))
     }
 

@@ -1,12 +1,12 @@
 //! The dead-letter queue: rows that can't be written, kept with what stands against them.
 //!
 //! * **L1** A row is durable in the queue before a bookmark passes it. A crash in between can put it there twice.
-//! * **L2** More than `max_rows` of them in one attempt end it: then more is wrong than a few rows.
+//! * **L2** More than `max_rows` of them within an hour end the run: then more is wrong than a few rows.
 //!
 //! A letter is a plain row, so that any sink that appends can keep it: when, by which stage and why, and the row as JSON.
 
-use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::error::{Blame, Code, Error, Result, Retry};
 use crate::model::{Field, JsonRows, Kind, Page, PageBuilder, Schema, TableId, ValueRef};
@@ -18,7 +18,7 @@ pub static TOO_MANY: Code = Code {
     id: "dlq.too_many_rows",
     blame: Blame::Source,
     retry: Retry::Operator,
-    title: "more rows were set aside than `dlq.max_rows` allows",
+    title: "more rows were set aside within an hour than `dlq.max_rows` allows",
     help: "Rows that can't be written go to the dead-letter queue. So many of them mean that something is wrong with all \
            rows: a changed column, a wrong transform, a constraint at the destination. Look at `reason` in the queue, \
            put it right, and run again from where it stopped. Raise `dlq.max_rows` if they are to be set aside.",
@@ -35,21 +35,47 @@ const COLUMNS: [(&str, Kind); 7] = [
     ("row", Kind::Json),
 ];
 
+/// How many rows may be set aside within an hour (L2). Shared by all attempts and parts of a run.
+#[derive(Debug)]
+pub struct Allowance {
+    most: u64,
+    /// When the hour began, and the rows since.
+    used: Mutex<(Instant, u64)>,
+}
+
+impl Allowance {
+    /// `most` rows an hour.
+    pub fn new(most: u64) -> Arc<Self> {
+        Arc::new(Self { most, used: Mutex::new((Instant::now(), 0)) })
+    }
+
+    /// Counts `rows`; the total of this hour, if that is too many.
+    fn exceeded_by(&self, rows: u64) -> Option<u64> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if used.0.elapsed() >= HOUR {
+            *used = (Instant::now(), 0);
+        }
+        used.1 += rows;
+        Some(used.1).filter(|total| *total > self.most)
+    }
+}
+
+const HOUR: Duration = Duration::from_secs(3600);
+
 /// An open queue.
 pub struct DeadLetters {
     sink: Box<dyn Sink>,
     pipeline: String,
-    max_rows: u64,
-    rows: u64,
+    allowance: Arc<Allowance>,
     schema: Arc<Schema>,
 }
 
 impl DeadLetters {
-    /// A queue in `sink` for the pipeline called `pipeline`, which takes `max_rows` rows.
-    pub fn new(sink: Box<dyn Sink>, pipeline: &str, max_rows: u64) -> Self {
+    /// A queue in `sink` for the pipeline called `pipeline`.
+    pub fn new(sink: Box<dyn Sink>, pipeline: &str, allowance: Arc<Allowance>) -> Self {
         let fields = COLUMNS.map(|(name, kind)| Field::new(name, kind)).to_vec();
         let schema = Arc::new(Schema::new(TableId::bare("dead_letters"), fields));
-        Self { sink, pipeline: pipeline.to_owned(), max_rows, rows: 0, schema }
+        Self { sink, pipeline: pipeline.to_owned(), allowance, schema }
     }
 
     /// Writes rows that `stage` set aside.
@@ -59,14 +85,14 @@ impl DeadLetters {
     pub(super) async fn write(&mut self, stage: &str, aside: SetAside, meter: &Meter) -> Result<()> {
         let SetAside { rows, error } = aside;
         tracing::warn!(stage, code = error.code().id, rows = rows.rows(), reason = ?error, "rows were set aside");
-        self.rows += rows.rows() as u64;
         meter.set_aside(rows.rows() as u64);
         let letters = self.letters(stage, &rows, &error)?;
         self.sink.write(letters).await.map_err(|e| e.context("writing to the dlq"))?;
-        if self.rows > self.max_rows {
+        if let Some(total) = self.allowance.exceeded_by(rows.rows() as u64) {
             // What is there says why; the rows come again with the next run.
             self.commit().await?;
-            let what = format!("{} rows were set aside, and dlq.max_rows is {}", self.rows, self.max_rows);
+            let what =
+                format!("{total} rows were set aside within an hour, and dlq.max_rows is {}", self.allowance.most);
             return Err(Error::new(&TOO_MANY, what).context(format!("the last because: {error}")));
         }
         Ok(())

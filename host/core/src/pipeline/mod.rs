@@ -16,7 +16,7 @@ pub mod unwrap;
 mod writer;
 
 pub use chain::{Chain, ROWS_REJECTED};
-pub use dlq::{DeadLetters, TOO_MANY};
+pub use dlq::{Allowance, DeadLetters, TOO_MANY};
 pub use native::native_transforms;
 pub use progress::{NOT_PROGRESS, Progress};
 pub use pump::{Ended, Limits};

@@ -10,6 +10,12 @@ pub struct Stop {
 }
 
 impl Stop {
+    /// A stop for a part of the work: it hears of this one, and can be asked alone.
+    #[must_use]
+    pub fn child(&self) -> Self {
+        Self { drain: self.drain.child_token(), abort: self.abort.child_token() }
+    }
+
     /// Asks to stop at the next page boundary.
     pub fn drain(&self) {
         self.drain.cancel();

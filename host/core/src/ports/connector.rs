@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-use super::{Bookmark, Capture, SchemaPolicy, Sink, Source, WriteMode};
+use super::{Bookmark, Capture, SchemaPolicy, Sink, Source, Split, WriteMode};
 use crate::error::{Problem, Result};
 
 /// What a source can do under a given configuration.
@@ -19,6 +19,8 @@ pub struct SourceCapabilities {
     /// Every commit boundary carries a bookmark, and a stream opened at it continues identically: what exactly-once
     /// delivery needs.
     pub replayable: bool,
+    /// Its rows can be read in parts ([`SourceConnector::split`] answers).
+    pub split: bool,
 }
 
 /// What a sink can do under a given configuration.
@@ -40,6 +42,8 @@ pub struct SinkCapabilities {
     pub evolves: bool,
     /// It can set single rows aside and write the others ([`SinkContext::sets_aside`]).
     pub sets_aside: bool,
+    /// Several of its sinks may write to the destination at once.
+    pub parallel: bool,
 }
 
 /// What a source is opened with besides its configuration.
@@ -47,6 +51,8 @@ pub struct SinkCapabilities {
 pub struct SourceContext {
     /// Where to resume; `None` starts at the beginning.
     pub bookmark: Option<Bookmark>,
+    /// The part to read, as planned by the source's [`Split`]; `None` reads everything.
+    pub part: Option<Value>,
     /// The pipeline's name, for names the upstream shows (`application_name`).
     pub pipeline: String,
 }
@@ -83,6 +89,11 @@ pub trait SourceConnector: Send + Sync + 'static {
 
     /// The ability to capture a position, where the connector has it.
     fn capture(config: Self::Config) -> Option<Box<dyn Capture>>;
+
+    /// The ability to be read in parts, where the connector has it. `pipeline` is as in [`SourceContext`].
+    fn split(_config: Self::Config, _pipeline: &str) -> Option<Box<dyn Split>> {
+        None
+    }
 }
 
 /// A kind of sink: parse (serde), validate (pure), open (I/O).
@@ -125,6 +136,8 @@ pub trait AnySource: Send + Sync {
     async fn open(&self, config: &Value, context: SourceContext) -> Result<Box<dyn Source>>;
     /// See [`SourceConnector::capture`].
     fn capture(&self, config: &Value) -> Option<Box<dyn Capture>>;
+    /// See [`SourceConnector::split`].
+    fn split(&self, config: &Value, pipeline: &str) -> Option<Box<dyn Split>>;
 }
 
 /// A [`SinkConnector`] whose configuration is still JSON: what the registry holds.
@@ -184,6 +197,10 @@ impl<C: SourceConnector> AnySource for Erased<C> {
 
     fn capture(&self, config: &Value) -> Option<Box<dyn Capture>> {
         C::capture(parse(config).ok()?)
+    }
+
+    fn split(&self, config: &Value, pipeline: &str) -> Option<Box<dyn Split>> {
+        C::split(parse(config).ok()?, pipeline)
     }
 }
 

@@ -2,14 +2,16 @@
 //!
 //! Native connectors and WebAssembly components implement the same traits and pass the same conformance suite.
 //! The three phases of a connector never fuse: its configuration is parsed, then validated (pure, offline), then opened
-//! (I/O). Abilities that only some have (capture, discovery) are small traits that a connector returns.
+//! (I/O). Abilities that only some have (capture, splitting) are small traits that a connector returns.
 //!
 //! This module imports only `model` and `error`.
 
 mod connector;
+mod partition;
 mod schema;
 mod sink;
 mod source;
+mod split;
 mod state;
 mod transform;
 
@@ -17,8 +19,10 @@ pub use connector::{
     AnySink, AnySource, SinkCapabilities, SinkConnector, SinkContext, SourceCapabilities, SourceConnector,
     SourceContext, erase_sink, erase_source,
 };
+pub use partition::{Partition, PartitionChange, PartitionSet, Partitions};
 pub use schema::{OnDrift, OnIncompatible, SchemaPolicy};
 pub use sink::{CODES, SetAside, Sink, WriteMode, refuse_token};
-pub use source::{Batch, Bookmark, Boundary, Capture, Discovered, Finding, Grade, Source};
+pub use source::{Batch, Bookmark, Boundary, Capture, Coverage, Discovered, Finding, Grade, Source};
+pub use split::{Earlier, Part, Parts, Split, Wanted};
 pub use state::{AnyStore, Expect, StateStore, Version, Versioned};
 pub use transform::{AnyTransform, Output, Rejected, Transform};

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
+use super::Partitions;
 use crate::error::{Error, Result};
 use crate::model::{Page, Position, TableId};
 
@@ -81,6 +82,19 @@ pub trait Capture: Send {
     /// The tables the stream covers, with their keys.
     async fn discover(&mut self) -> Result<Vec<Discovered>>;
 
+    /// Of which tables the stream covers only a part. A table that isn't listed is covered whole.
+    ///
+    /// A snapshot that is followed by the stream has to select the same: a row or a column that the stream leaves out
+    /// would never change again at the destination.
+    async fn coverage(&mut self) -> Result<Vec<Coverage>> {
+        Ok(Vec::new())
+    }
+
+    /// The ability to look at partitions, where the source has such.
+    fn partitions(&self) -> Option<Box<dyn Partitions>> {
+        None
+    }
+
     /// Looks at all that a stream opened at `bookmark` (or anew) depends on, and changes nothing.
     ///
     /// # Errors
@@ -89,6 +103,19 @@ pub trait Capture: Send {
 
     /// Gives up the place that the upstream keeps for this source (drops the replication slot). Whether there was one.
     async fn release(&mut self) -> Result<bool>;
+}
+
+/// What a change stream covers of a table that it doesn't cover whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coverage {
+    /// The table.
+    pub table: TableId,
+    /// The columns it covers, in the table's order.
+    pub columns: Vec<String>,
+    /// Which rows, as a condition in the source's own language; `None` covers all.
+    pub filter: Option<String>,
+    /// Whether somebody chose the columns, rather than that a stream can't carry the rest (generated columns).
+    pub listed: bool,
 }
 
 /// What an examination says about one thing.

@@ -2,6 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod mirror;
+mod partitions;
+mod parts;
 mod world;
 
 use faucet_core::StateKey;

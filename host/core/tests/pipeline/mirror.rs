@@ -1,7 +1,7 @@
 //! The mirror's driver: what it stores, in which order, and where it resumes.
 
 use faucet_core::error::Result;
-use faucet_core::mirror::{Mirror, run};
+use faucet_core::mirror::{Mirror, Snapshot, run};
 use faucet_core::observe::Meter;
 use faucet_core::pipeline::{Ended, Limits, Stop};
 use serde_json::json;
@@ -14,7 +14,7 @@ fn mirror(snapshot: &World, stream: &World, continuous: bool) -> Mirror {
     Mirror {
         name: "m".into(),
         capture: Box::new(stream.clone()),
-        snapshot: Arc::new(snapshot.clone()),
+        snapshot: Snapshot { rows: Arc::new(snapshot.clone()), shards: None, concurrency: 1 },
         stream: Arc::new(stream.clone()),
         store: Arc::new(stream.clone()),
         continuous,

@@ -2,10 +2,11 @@
 
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Error, Result, Retry};
+use faucet_core::mirror::Rows;
 use faucet_core::model::{Field, Kind, Op, Page, PageBuilder, Position, Schema, TableId, ValueRef};
-use faucet_core::pipeline::{DeadLetters, Recipe};
+use faucet_core::pipeline::{Allowance, DeadLetters, Recipe};
 use faucet_core::ports::{
-    Batch, Bookmark, Boundary, Capture, Discovered, Expect, Finding, Output, Rejected, SetAside, Sink, Source,
+    Batch, Bookmark, Boundary, Capture, Discovered, Expect, Finding, Output, Rejected, SetAside, Sink, Source, Split,
     StateStore, Transform, Version, Versioned,
 };
 use serde_json::Value;
@@ -321,7 +322,17 @@ impl Recipe for World {
     async fn dead_letters(&self) -> Result<Option<DeadLetters>> {
         let most = self.with(|s| s.most_letters);
         let queue = Letters { world: self.clone(), open: vec![] };
-        Ok(most.map(|most| DeadLetters::new(Box::new(queue), "p", most)))
+        Ok(most.map(|most| DeadLetters::new(Box::new(queue), "p", Allowance::new(most))))
+    }
+}
+
+impl Rows for World {
+    fn split(&self) -> Option<Box<dyn Split>> {
+        None
+    }
+
+    fn recipe(&self, _: Option<Value>) -> Arc<dyn Recipe> {
+        Arc::new(self.clone())
     }
 }
 

@@ -3,14 +3,15 @@
 use async_trait::async_trait;
 use faucet_core::error::Result;
 use faucet_core::model::Position;
-use faucet_core::ports::{Bookmark, Capture, Discovered, Finding};
+use faucet_core::ports::{Bookmark, Capture, Coverage, Discovered, Finding, Partitions};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 use super::config::PostgresCdcConfig;
 use super::lsn::Place;
+use super::partitions::PublishedPartitions;
 use super::wire::Wire;
-use super::{examine, open, preflight, slot};
+use super::{covered, examine, open, preflight, slot};
 use crate::postgres::connect::Session;
 use crate::postgres::endpoint::Endpoint;
 use crate::postgres::error::from_driver;
@@ -82,6 +83,17 @@ impl Capture for SlotCapture {
         let tables = preflight::tables(&session, &self.config.publication_name).await?;
         session.close().await;
         Ok(tables)
+    }
+
+    async fn coverage(&mut self) -> Result<Vec<Coverage>> {
+        let session = self.endpoint()?.connect(SHOWN).await?;
+        let covered = covered::coverage(&session, &self.config.publication_name).await;
+        session.close().await;
+        covered
+    }
+
+    fn partitions(&self) -> Option<Box<dyn Partitions>> {
+        Some(Box::new(PublishedPartitions { config: self.config.clone() }))
     }
 
     async fn examine(&mut self, bookmark: Option<&Bookmark>) -> Result<Vec<Finding>> {

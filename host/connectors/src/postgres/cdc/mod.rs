@@ -9,6 +9,7 @@ mod assemble;
 mod capture;
 mod catalog;
 mod config;
+mod covered;
 pub mod decode;
 pub mod error;
 mod examine;
@@ -19,6 +20,7 @@ mod intake;
 pub mod lsn;
 mod meter;
 mod open;
+mod partitions;
 mod preflight;
 #[cfg(test)]
 mod sample;
@@ -44,7 +46,7 @@ impl SourceConnector for PostgresCdc {
     fn capabilities(config: &PostgresCdcConfig) -> SourceCapabilities {
         // A temporary slot is gone with its session: nothing can be captured and nothing resumed.
         let lasting = config.slot_type == SlotType::Permanent;
-        SourceCapabilities { changes: true, capture: lasting, replayable: lasting }
+        SourceCapabilities { changes: true, capture: lasting, replayable: lasting, split: false }
     }
 
     fn validate(config: &PostgresCdcConfig) -> Vec<Problem> {

@@ -1,4 +1,5 @@
-//! Just enough of SQL's surface to put a user's query inside a statement of ours: where it ends and how it begins.
+//! Just enough of SQL's surface to put a user's query inside a statement of ours: where it ends, how it begins, and which
+//! words stand in it outside of parentheses.
 //!
 //! Source: PostgreSQL manual, "Lexical Structure" (quotes, dollar quotes, nested comments, escape strings).
 
@@ -23,6 +24,81 @@ pub fn first_word(sql: &str) -> String {
         at = skip(bytes, at);
     }
     bytes[at..].iter().take_while(|b| b.is_ascii_alphabetic()).map(|b| char::from(b.to_ascii_lowercase())).collect()
+}
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A keyword or a name without quotes.
+    Word,
+    /// A name in quotes.
+    Name,
+    /// A string or a number.
+    Constant,
+    /// One byte of anything else.
+    Sign,
+}
+
+/// A piece of a query that is neither space nor comment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token<'q> {
+    /// What it is.
+    pub kind: Kind,
+    /// It, as it is written.
+    pub text: &'q str,
+    /// Where it begins.
+    pub start: usize,
+    /// How many parentheses and brackets it stands in. Those themselves stand outside of what they hold.
+    pub depth: usize,
+}
+
+impl Token<'_> {
+    /// Whether it is the keyword `word`, which is given in lower case.
+    pub fn is(&self, word: &str) -> bool {
+        self.kind == Kind::Word && self.text.eq_ignore_ascii_case(word)
+    }
+
+    /// Whether it is this sign.
+    pub fn sign(&self, sign: &str) -> bool {
+        self.kind == Kind::Sign && self.text == sign
+    }
+}
+
+/// The tokens of a query. Parentheses that aren't open are closed at depth 0.
+pub fn tokens(sql: &str) -> Vec<Token<'_>> {
+    let bytes = sql.as_bytes();
+    let (mut at, mut depth, mut tokens) = (0, 0_usize, Vec::new());
+    while at < bytes.len() {
+        let start = at;
+        let kind = match bytes[at] {
+            b if b.is_ascii_whitespace() => None,
+            b'-' if bytes[at..].starts_with(b"--") => None,
+            b'/' if bytes[at..].starts_with(b"/*") => None,
+            b'"' => Some(Kind::Name),
+            b if b.is_ascii_digit() => Some(Kind::Constant),
+            b if in_word(b) && b != b'$' => Some(Kind::Word),
+            b'\'' | b'$' => Some(Kind::Constant),
+            _ => Some(Kind::Sign),
+        };
+        at = match bytes[at] {
+            b if in_word(b) && b != b'$' => at + bytes[at..].iter().take_while(|b| in_word(**b)).count(),
+            _ => skip(bytes, at),
+        };
+        // A doubled quote is part of the name.
+        while kind == Some(Kind::Name) && bytes.get(at) == Some(&b'"') {
+            at = skip(bytes, at);
+        }
+        if matches!(bytes[start], b')' | b']') {
+            depth = depth.saturating_sub(1);
+        }
+        if let Some(kind) = kind {
+            tokens.push(Token { kind, text: &sql[start..at], start, depth });
+        }
+        if matches!(bytes[start], b'(' | b'[') {
+            depth += 1;
+        }
+    }
+    tokens
 }
 
 /// Where the quoted string, comment or single byte at `at` ends.
@@ -119,7 +195,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn tokens_know_their_depth_and_kind() {
+        let found = tokens("SELECT a1, \"B\"\"b\" /* ( */ FROM t WHERE x = E'(\\'' AND f(y[1]) > 1.5 -- )");
+        let shown: Vec<String> = found.iter().map(|t| format!("{}{}", t.text, t.depth)).collect();
+        let expected =
+            "SELECT0 a10 ,0 \"B\"\"b\"0 FROM0 t0 WHERE0 x0 =0 E0 '(\\''0 AND0 f0 (0 y1 [1 12 ]1 )0 >0 10 .0 50";
+        assert_eq!(shown.join(" "), expected);
+        assert_eq!(found[3].kind, Kind::Name);
+        assert!(found[0].is("select") && !found[3].is("b") && found[2].sign(","));
+    }
+
     proptest! {
+        #[test]
+        fn any_text_is_cut_into_tokens(sql in "[-a-zE'\"$/*;\\\\ \n()\\[\\]é1]{0,40}") {
+            let mut end = 0;
+            for token in tokens(&sql) {
+                assert!(token.start >= end && !token.text.is_empty());
+                end = token.start + token.text.len();
+            }
+        }
+
         #[test]
         fn any_text_is_read_to_its_end(sql in "[-a-zE'\"$/*;\\\\ \n(é1]{0,40}") {
             assert!(sql.starts_with(body(&sql)));

@@ -6,21 +6,30 @@
 //! that COPY ([`plan`]). What COPY can't take (`SHOW`, `EXPLAIN`) streams as text rows. Memory is bounded by one page
 //! whatever the size of the result.
 //!
+//! A plain selection from one table can be read in parts ([`split`]): [`selection`] takes it apart, [`table`] and [`range`]
+//! say how it is cut, [`limits`] holds it to what a publication covers.
+//!
 //! When all columns come from one table, pages carry that table's name, and its primary key if the query selects it.
 
 mod copy;
 mod lex;
+mod limits;
 mod plan;
+mod range;
 mod reader;
+mod selection;
+mod split;
+mod table;
 
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Problem, Result, Retry};
-use faucet_core::ports::{Capture, Source, SourceCapabilities, SourceConnector, SourceContext};
+use faucet_core::ports::{Capture, Source, SourceCapabilities, SourceConnector, SourceContext, Split};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{ConnectionUrl, Endpoint, TlsConfig};
 use reader::QuerySource;
+use split::{PartSpec, QuerySplit};
 
 /// Configuration of source `postgres`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -73,7 +82,14 @@ pub static QUERY_WRITES: Code = Code {
 };
 
 /// The codes raised by this module.
-pub static CODES: &[&Code] = &[&DUPLICATE_COLUMN, &NOT_A_QUERY, &QUERY_WRITES];
+pub static CODES: &[&Code] = &[
+    &DUPLICATE_COLUMN,
+    &NOT_A_QUERY,
+    &QUERY_WRITES,
+    &limits::NOT_COVERED,
+    &split::NOT_SPLITTABLE,
+    &split::SNAPSHOT_GONE,
+];
 
 /// The connector behind `type: postgres` of a source.
 #[derive(Debug)]
@@ -86,7 +102,7 @@ impl SourceConnector for Query {
     const SUMMARY: &'static str = "Rows of a PostgreSQL query, read once";
 
     fn capabilities(_: &QueryConfig) -> SourceCapabilities {
-        SourceCapabilities { changes: false, capture: false, replayable: false }
+        SourceCapabilities { split: true, ..SourceCapabilities::default() }
     }
 
     fn validate(config: &QueryConfig) -> Vec<Problem> {
@@ -105,10 +121,18 @@ impl SourceConnector for Query {
     async fn open(config: QueryConfig, context: SourceContext) -> Result<Box<dyn Source>> {
         let endpoint = Endpoint::new(&config.connection_url, config.tls.as_ref())?;
         let session = endpoint.connect(&context.pipeline).await?;
-        Ok(Box::new(QuerySource::open(session, &config, &context.pipeline).await?))
+        let part = match &context.part {
+            None => PartSpec { query: config.query, snapshot: None },
+            Some(part) => PartSpec::read(part)?,
+        };
+        Ok(Box::new(QuerySource::open(session, &part, config.batch_size, &context.pipeline).await?))
     }
 
     fn capture(_: QueryConfig) -> Option<Box<dyn Capture>> {
         None
+    }
+
+    fn split(config: QueryConfig, pipeline: &str) -> Option<Box<dyn Split>> {
+        Some(Box::new(QuerySplit { config, pipeline: pipeline.to_owned(), session: None }))
     }
 }

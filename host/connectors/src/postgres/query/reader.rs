@@ -8,9 +8,11 @@ use futures_util::StreamExt;
 use std::pin::Pin;
 use tokio_postgres::{CopyOutStream, SimpleQueryMessage, SimpleQueryRow, SimpleQueryStream};
 
+use super::NOT_A_QUERY;
 use super::copy::CopyDecoder;
 use super::plan::{Plan, Read, failed};
-use super::{NOT_A_QUERY, QueryConfig};
+use super::range::literal;
+use super::split::{PartSpec, SNAPSHOT_GONE};
 use crate::postgres::Session;
 use crate::postgres::decode::text;
 use crate::postgres::error::{CONNECTION_LOST, from_driver};
@@ -35,9 +37,9 @@ enum Rows {
 
 impl QuerySource {
     /// Describes the query and starts it.
-    pub async fn open(session: Session, config: &QueryConfig, pipeline: &str) -> Result<Self> {
-        session.batch_execute("BEGIN TRANSACTION READ ONLY").await.map_err(|e| from_driver(&e))?;
-        let plan = Plan::describe(&session, &config.query, pipeline).await?;
+    pub async fn open(session: Session, part: &PartSpec, batch_size: usize, pipeline: &str) -> Result<Self> {
+        begin(&session, part.snapshot.as_deref()).await?;
+        let plan = Plan::describe(&session, &part.query, pipeline).await?;
         let rows = match plan.read {
             Read::Copy { statement, wires } => {
                 let stream = session.copy_out(&statement).await.map_err(|e| failed(&e))?;
@@ -49,7 +51,7 @@ impl QuerySource {
             }
         };
         let page = PageBuilder::rows(plan.schema);
-        Ok(Self { session: Some(session), rows, page, page_bytes: 0, batch_size: config.batch_size, ended: false })
+        Ok(Self { session: Some(session), rows, page, page_bytes: 0, batch_size, ended: false })
     }
 
     fn page_is_full(&self) -> bool {
@@ -82,6 +84,21 @@ impl QuerySource {
         }
         Ok(())
     }
+}
+
+/// Begins the transaction, under the exported snapshot if there is one.
+async fn begin(session: &Session, snapshot: Option<&str>) -> Result<()> {
+    let Some(snapshot) = snapshot else {
+        return session.batch_execute("BEGIN TRANSACTION READ ONLY").await.map_err(|e| from_driver(&e));
+    };
+    let begin = "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+    session.batch_execute(begin).await.map_err(|e| from_driver(&e))?;
+    let import = format!("SET TRANSACTION SNAPSHOT {}", literal(snapshot));
+    let imported = session.batch_execute(&import).await;
+    imported.map_err(|error| match error.as_db_error() {
+        Some(_) => Error::new(&SNAPSHOT_GONE, "the snapshot that was exported for the ranges isn't there any more"),
+        None => from_driver(&error),
+    })
 }
 
 /// Adds a row that came as text, and returns its size in bytes.

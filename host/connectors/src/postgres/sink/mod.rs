@@ -113,6 +113,8 @@ impl SinkConnector for Table {
             tokens: config.write_mode != WriteMode::Overwrite,
             evolves: true,
             sets_aside: true,
+            // An overwrite replaces the table at the end of one run of one writer.
+            parallel: config.write_mode != WriteMode::Overwrite,
         }
     }
 

@@ -112,6 +112,8 @@ impl SinkConnector for SqliteSink {
             tokens: config.write_mode != WriteMode::Overwrite,
             evolves: true,
             sets_aside: true,
+            // A database file has one writer at a time.
+            parallel: false,
         }
     }
 

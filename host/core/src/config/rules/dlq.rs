@@ -3,7 +3,7 @@
 use super::Facts;
 use crate::delivery::Delivery;
 use crate::error::Problem;
-use crate::ports::{OnDrift, WriteMode};
+use crate::ports::{OnDrift, SinkCapabilities, WriteMode};
 
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Problem> {
     [quarantine(facts), exactly_once(facts), appends(facts), same_place(facts)].into_iter().flatten().collect()
@@ -36,11 +36,21 @@ fn exactly_once(facts: &Facts<'_>) -> Option<Problem> {
     Some(Problem::error(at, message).hint("remove the queue, or `delivery: exactly_once`"))
 }
 
-fn appends(facts: &Facts<'_>) -> Option<Problem> {
-    let (queue, at) = facts.document.dead_letters()?;
+/// Whether there is a queue that only one sink may write to.
+pub(super) fn takes_one_writer(facts: &Facts<'_>) -> bool {
+    capabilities(facts).is_some_and(|sink| !sink.parallel)
+}
+
+/// What the queue's sink can do.
+fn capabilities(facts: &Facts<'_>) -> Option<SinkCapabilities> {
+    let (queue, _) = facts.document.dead_letters()?;
     let config = serde_json::Value::Object(queue.sink.config.clone());
-    let mode = facts.stages.dead_letters.as_ref()?.capabilities(&config).ok()?.write_mode;
-    if mode == WriteMode::Append {
+    facts.stages.dead_letters.as_ref()?.capabilities(&config).ok()
+}
+
+fn appends(facts: &Facts<'_>) -> Option<Problem> {
+    let (_, at) = facts.document.dead_letters()?;
+    if capabilities(facts)?.write_mode == WriteMode::Append {
         return None;
     }
     let message = "a dead-letter queue keeps every row it gets: its sink has to append";

@@ -23,7 +23,8 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Problem> {
         let problem = Problem::error("", "`faucet mirror` needs a `mirror` block");
         return vec![problem.hint("add mirror: { snapshot: { source: ... } }, or use `faucet run`")];
     };
-    [store(facts), temporary_slot(facts).or_else(|| capture(facts)), snapshot(facts, at), append(facts)]
+    let source = temporary_slot(facts).or_else(|| capture(facts));
+    [store(facts), source, snapshot(facts, at), shards(facts, at), concurrency(facts, at), append(facts)]
         .into_iter()
         .flatten()
         .collect()
@@ -72,6 +73,43 @@ fn snapshot(facts: &Facts<'_>, at: &str) -> Option<Problem> {
         Problem::error(format!("{at}.snapshot.source.type"), message)
             .hint("use a query source, such as `postgres` with `query`"),
     )
+}
+
+/// Ranges that were asked for can be had.
+fn shards(facts: &Facts<'_>, at: &str) -> Option<Problem> {
+    let (mirror, _) = facts.document.mirror()?;
+    let (Some(2..), snapshot) = (mirror.snapshot.shards, facts.snapshot?) else { return None };
+    if snapshot.changes || snapshot.split {
+        return None;
+    }
+    let message = format!("the source `{}` can't be read in ranges", mirror.snapshot.source.kind);
+    let hint = "remove `shards`, or use a source whose tables can be cut, such as `postgres`";
+    Some(Problem::error(format!("{at}.snapshot.shards"), message).hint(hint))
+}
+
+/// What is read at once can be written at once, and there is more than one range to read.
+fn concurrency(facts: &Facts<'_>, at: &str) -> Option<Problem> {
+    let (mirror, _) = facts.document.mirror()?;
+    let Some(2..) = mirror.snapshot.concurrency else { return None };
+    let path = format!("{at}.snapshot.concurrency");
+    if facts.sink.as_ref().is_some_and(|sink| !sink.parallel) {
+        let message = format!("the sink `{}` takes one writer at a time", facts.document.pipeline.sink.kind);
+        let hint = "remove `concurrency`, or use a sink that takes several, such as `postgres` with `upsert`";
+        return Some(Problem::error(path, message).hint(hint));
+    }
+    if super::dlq::takes_one_writer(facts) {
+        let message = "the sink of the dlq takes one writer at a time, and each range has one";
+        return Some(Problem::error(path, message).hint("remove `concurrency`, or use a table as the queue"));
+    }
+    if facts.snapshot.is_some_and(|snapshot| !snapshot.changes && !snapshot.split) {
+        let message = format!("the source `{}` is read by one query", mirror.snapshot.source.kind);
+        return Some(Problem::error(path, message).hint("remove `concurrency`"));
+    }
+    if mirror.snapshot.shards == Some(1) {
+        let message = "`concurrency` has no effect: there is one range";
+        return Some(Problem::warning(path, message).hint("raise `shards`, or leave it out to go by size"));
+    }
+    None
 }
 
 fn append(facts: &Facts<'_>) -> Option<Problem> {

@@ -126,6 +126,34 @@ fn a_mirror_needs_its_block_a_lasting_store_and_the_right_sources() {
 }
 
 #[test]
+fn ranges_of_a_snapshot_have_to_be_possible() {
+    let block = |query: &str, keys: &str| {
+        format!(
+            "state: {{ type: file }}\nmirror: {{ snapshot: {{ source: {{ type: query, config: {{ connection_url: 'pg://h', \
+             query: {query} }} }}, {keys} }} }}\n"
+        )
+    };
+    let sketch = |query, keys| Sketch { rest: block(query, keys).leak(), ..Sketch::default() };
+    says_nothing(&sketch("table", "shards: 8, concurrency: 4"), Purpose::Mirror);
+    says_nothing(&sketch("select", "shards: 1, concurrency: 1"), Purpose::Mirror);
+    let at = |sketch: &Sketch, place: &str, words: &str| says(sketch, Purpose::Mirror, "error", place, words);
+    let (shards, concurrency) = ("mirror.snapshot.shards", "mirror.snapshot.concurrency");
+    at(&sketch("table", "shards: 0"), shards, "at least 1");
+    at(&sketch("table", "concurrency: 0"), concurrency, "at least 1");
+    at(&sketch("select", "shards: 2"), shards, "can't be read in ranges");
+    at(&sketch("select", "concurrency: 2"), concurrency, "read by one query");
+    let lines = "{ type: lines, config: { path: p } }";
+    at(&Sketch { sink: lines, ..sketch("table", "concurrency: 2") }, concurrency, "one writer");
+    let queued = sketch("table", "concurrency: 2");
+    let queue = Box::leak(
+        format!("{}dlq: {{ sink: {{ type: lines, config: {{ path: q }} }} }}\n", queued.rest).into_boxed_str(),
+    );
+    at(&Sketch { rest: queue, ..queued }, concurrency, "each range has one");
+    let alone = sketch("table", "shards: 1, concurrency: 2");
+    says(&alone, Purpose::Mirror, "warning", concurrency, "no effect");
+}
+
+#[test]
 fn run_ignores_the_mirror_block() {
     let bad =
         "mirror: { snapshot: { source: { type: stream-cdc, config: { nonsense: 1 } } } }\nstate: { type: file }\n";

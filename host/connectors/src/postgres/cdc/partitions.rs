@@ -1,0 +1,137 @@
+//! Looks at the partitions of the published tables.
+//!
+//! Rows of an attached partition are older than its place in the table: their transaction is, or their command in the
+//! same transaction. Rows written through the table are younger. After a TRUNCATE no row is older than the partition's
+//! file; after a rewrite (`VACUUM FULL`) the rows are as old as before.
+
+use async_trait::async_trait;
+use faucet_core::error::Result;
+use faucet_core::ports::{Partition, PartitionChange, PartitionSet, Partitions};
+use tokio_postgres::{Client, Row};
+
+use super::capture::SHOWN;
+use super::config::PostgresCdcConfig;
+use crate::postgres::endpoint::Endpoint;
+use crate::postgres::error::from_driver;
+use crate::postgres::name::qualified;
+
+/// The partitions behind a publication.
+pub(super) struct PublishedPartitions {
+    pub(super) config: PostgresCdcConfig,
+}
+
+#[async_trait]
+impl Partitions for PublishedPartitions {
+    async fn look(&mut self, known: Option<&PartitionSet>) -> Result<(PartitionSet, Vec<PartitionChange>)> {
+        let endpoint = Endpoint::new(&self.config.connection_url, self.config.tls.as_ref())?;
+        let session = endpoint.connect(SHOWN).await?;
+        let looked = look(&session, &self.config.publication_name, known).await;
+        session.close().await;
+        looked
+    }
+}
+
+/// Leaves of the partitioned tables that are published, by themselves or by their root.
+const LEAVES: &str = "\
+WITH published AS (
+  SELECT c.oid FROM pg_catalog.pg_publication_tables p
+  JOIN pg_catalog.pg_namespace n ON n.nspname = p.schemaname
+  JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = p.tablename
+  WHERE p.pubname = $1::text AND (c.relkind = 'p' OR c.relispartition)
+), roots AS (SELECT DISTINCT pg_catalog.pg_partition_root(oid)::pg_catalog.oid AS oid FROM published)
+SELECT c.oid, n.nspname::text, c.relname::text, pg_catalog.pg_relation_filenode(c.oid), r.oid,
+  pg_catalog.has_table_privilege(c.oid, 'SELECT'), r.oid::pg_catalog.regclass::text,
+  pg_catalog.pg_get_partition_constraintdef(c.oid)
+FROM roots r CROSS JOIN LATERAL pg_catalog.pg_partition_tree(r.oid::pg_catalog.regclass) t
+JOIN pg_catalog.pg_class c ON c.oid = t.relid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE t.isleaf AND c.relkind = 'r'
+  AND (r.oid IN (SELECT oid FROM published) OR c.oid IN (SELECT oid FROM published))
+ORDER BY c.oid";
+
+async fn look(
+    client: &Client,
+    publication: &str,
+    known: Option<&PartitionSet>,
+) -> Result<(PartitionSet, Vec<PartitionChange>)> {
+    let rows = client.query(LEAVES, &[&publication]).await.map_err(|e| from_driver(&e))?;
+    let leaves: Vec<Leaf> = rows.iter().map(Leaf::read).collect();
+    let now: PartitionSet = leaves.iter().map(|leaf| (leaf.oid, leaf.partition.clone())).collect();
+    let Some(known) = known else { return Ok((now, Vec::new())) };
+    let gone = known.iter().filter(|(oid, _)| !now.contains_key(oid));
+    let mut changes: Vec<_> = gone.map(|(_, partition)| PartitionChange::Gone(partition.name.clone())).collect();
+    let mut emptied = Vec::new();
+    for leaf in &leaves {
+        match known.get(&leaf.oid) {
+            None if brought_rows(client, leaf).await? => {
+                changes.push(PartitionChange::Attached(leaf.partition.name.clone()));
+            }
+            Some(before) if before.file != leaf.partition.file => emptied.extend(emptied_by(client, leaf).await?),
+            None | Some(_) => {}
+        }
+    }
+    changes.extend(emptied_alone(&leaves, &emptied));
+    Ok((now, changes))
+}
+
+struct Leaf {
+    oid: u32,
+    root: u32,
+    partition: Partition,
+    /// A query of its rows, but for what is selected.
+    rows: String,
+}
+
+impl Leaf {
+    fn read(row: &Row) -> Self {
+        let name = qualified(Some(row.get(1)), row.get(2));
+        let (oid, readable): (u32, bool) = (row.get(0), row.get(5));
+        let rows = match readable {
+            true => format!("FROM ONLY {name}"),
+            // The role may read it through the table above it; the constraint leads there.
+            false => {
+                let constraint = row.get::<_, Option<&str>>(7).unwrap_or("true");
+                format!("FROM {} WHERE tableoid = {oid} AND ({constraint})", row.get::<_, &str>(6))
+            }
+        };
+        Self { oid, root: row.get(4), partition: Partition { name, file: row.get(3) }, rows }
+    }
+}
+
+/// A leaf without rows from before its last TRUNCATE, and the transaction of that.
+struct Emptied<'l> {
+    leaf: &'l Leaf,
+    by: String,
+}
+
+/// Whether it holds rows that are older than its place in the table.
+async fn brought_rows(client: &Client, leaf: &Leaf) -> Result<bool> {
+    let sql = format!(
+        "SELECT EXISTS (SELECT FROM (SELECT xmin AS born, cmin AS command {}) x
+             JOIN pg_catalog.pg_inherits i ON i.inhrelid IN (
+               SELECT relid FROM pg_catalog.pg_partition_ancestors($1::pg_catalog.oid::pg_catalog.regclass) a (relid))
+           WHERE pg_catalog.age(x.born) > pg_catalog.age(i.xmin)
+             OR (x.born = i.xmin AND x.command::text::int8 < i.cmin::text::int8))",
+        leaf.rows
+    );
+    Ok(client.query_one(&sql, &[&leaf.oid]).await.map_err(|e| from_driver(&e))?.get(0))
+}
+
+/// Whether no row is older than its file.
+async fn emptied_by<'l>(client: &Client, leaf: &'l Leaf) -> Result<Option<Emptied<'l>>> {
+    let sql = format!(
+        "SELECT c.xmin::text FROM pg_catalog.pg_class c WHERE c.oid = $1 AND NOT EXISTS (
+           SELECT FROM (SELECT xmin AS born {}) x WHERE pg_catalog.age(x.born) > pg_catalog.age(c.xmin))",
+        leaf.rows
+    );
+    let row = client.query_opt(&sql, &[&leaf.oid]).await.map_err(|e| from_driver(&e))?;
+    Ok(row.map(|row| Emptied { leaf, by: row.get(0) }))
+}
+
+/// Those that were emptied without all others of their table: a TRUNCATE of the whole table is in the stream.
+fn emptied_alone<'l>(leaves: &'l [Leaf], emptied: &'l [Emptied<'l>]) -> impl Iterator<Item = PartitionChange> + 'l {
+    let whole = |one: &Emptied<'_>| {
+        let of_root = leaves.iter().filter(|leaf| leaf.root == one.leaf.root).count();
+        emptied.iter().filter(|other| other.leaf.root == one.leaf.root && other.by == one.by).count() == of_root
+    };
+    emptied.iter().filter(move |one| !whole(one)).map(|one| PartitionChange::Emptied(one.leaf.partition.name.clone()))
+}
