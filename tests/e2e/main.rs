@@ -1,7 +1,9 @@
 //! The binary against real servers.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod config;
 mod doctor;
 mod drift;
 mod mirror;
 mod stopping;
+mod values;

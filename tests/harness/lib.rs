@@ -17,6 +17,7 @@ pub mod proxy;
 pub mod runtime;
 pub mod scratch;
 pub mod tls;
+pub mod types;
 pub mod wait;
 pub mod watchdog;
 pub mod workload;
