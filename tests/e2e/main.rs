@@ -5,5 +5,6 @@ mod config;
 mod doctor;
 mod drift;
 mod mirror;
+mod names;
 mod stopping;
 mod values;
