@@ -6,5 +6,6 @@ mod doctor;
 mod drift;
 mod mirror;
 mod names;
+mod size;
 mod stopping;
 mod values;
