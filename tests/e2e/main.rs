@@ -6,6 +6,7 @@ mod doctor;
 mod drift;
 mod mirror;
 mod names;
+mod reports;
 mod size;
 mod stopping;
 mod values;
