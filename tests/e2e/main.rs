@@ -4,6 +4,7 @@
 mod config;
 mod doctor;
 mod drift;
+mod keys;
 mod mirror;
 mod names;
 mod reports;

@@ -32,6 +32,9 @@ fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// What is done to the source.
+type Act = fn(&Round, &Client);
+
 /// The source's names in one round: each name gets its turn in each place.
 struct Round {
     schema: &'static str,
@@ -111,7 +114,7 @@ impl Round {
     /// Snapshot, changes, drift, truncate; `check` compares after each.
     fn run(&self, database: &Database, faucet: &Faucet, check: impl Fn(&str)) {
         let client = database.client();
-        let steps: [(&str, fn(&Self, &Client)); 4] =
+        let steps: [(&str, Act); 4] =
             [("snapshot", |_, _| {}), ("changes", Self::change), ("drift", Self::drift), ("truncate", Self::truncate)];
         for (step, act) in steps {
             act(self, client);

@@ -4,7 +4,7 @@
 use crate::config;
 use faucet_connectors::postgres::connect::SESSION_SETTINGS;
 use faucet_tests::types::{self, TypeCase};
-use faucet_tests::{Client, Database, Faucet, compare::Row, fresh_database, sqlite_rows};
+use faucet_tests::{Client, Database, Faucet, Postgres, PostgresOptions, compare::Row, fresh_database, sqlite_rows};
 use std::collections::HashMap;
 
 /// Where the ids of rows start that are copied, that are inserted while the stream is followed, and that are inserted
@@ -255,4 +255,32 @@ fn every_type_arrives_in_json_lines_in_its_documented_form() {
             assert!(versions.iter().all(|v| *v == versions[0]), "{} differs by phase", case.name);
         }
     }
+}
+
+/// The server converts what it sends, in both phases.
+#[test]
+fn text_of_a_database_in_another_encoding_arrives_as_it_reads() {
+    let server = Postgres::start(PostgresOptions::default());
+    let database = Database::create_on(&server);
+    database.client().execute("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C'");
+    let latin = server.connect("latin");
+    latin.execute(
+        "CREATE TABLE source (id int PRIMARY KEY, \"größe\" text, tags text[]); CREATE PUBLICATION pub FOR TABLE source;
+         INSERT INTO source VALUES (1, 'é', '{ü,NULL}')",
+    );
+    let sink = config::postgres_sink(&database, "copy", &["id"]);
+    let sink: Vec<&str> = sink.iter().map(String::as_str).collect();
+    let text = config::mirror(&database, "SELECT * FROM source", &sink, "");
+    // Only the sources are elsewhere.
+    let (before, after) = text.split_once("  sink:\n").unwrap();
+    let (sink, snapshot) = after.split_once("mirror:\n").unwrap();
+    let elsewhere = |part: &str| part.replace(database.url(), &server.url("latin"));
+    let faucet = Faucet::new(&format!("{}  sink:\n{sink}mirror:\n{}", elsewhere(before), elsewhere(snapshot)));
+    faucet.run("mirror").expect_code(0);
+    latin.execute("UPDATE source SET \"größe\" = 'ß' || \"größe\"; INSERT INTO source VALUES (2, 'ñ', '{}')");
+    faucet.run("mirror").expect_code(0);
+    let rows = |client: &Client, table: &str| client.rows(&format!("SELECT to_jsonb(x) FROM {table} x ORDER BY id"));
+    assert_eq!(rows(database.client(), "copy"), rows(&latin, "source"));
+    // The slot keeps a database from being dropped.
+    latin.execute(&format!("SELECT pg_drop_replication_slot('{}_slot')", database.name()));
 }

@@ -4,6 +4,8 @@ use super::copy::is_set;
 use super::plan::{Format, Origin, Plan, Write};
 use super::target::Target;
 use crate::postgres::name::{list, quoted};
+use crate::postgres::types::Wire;
+use tokio_postgres::types::Type;
 
 /// `_faucet_op` of a delete.
 pub const DELETE: i16 = 1;
@@ -28,13 +30,16 @@ pub struct Sql {
     key: Vec<String>,
     /// What the names of the stage's own columns begin with, and none of the table's.
     own: String,
+    /// Keys can be equal and not the same: what is folded as two keys can be one row here.
+    spellings: bool,
 }
 
 impl Sql {
     /// Over `stage`, for `target`, whose rows are found by `key`.
     pub fn new(stage: String, target: &Target, plan: &Plan, key: &[String]) -> Self {
         let (writes, key) = (plan.writes.clone(), key.to_vec());
-        Self { stage, target: target.sql(), own: own_prefix(&writes), writes, format: plan.format, key }
+        let (own, spellings) = (own_prefix(&writes), writes.iter().any(|w| w.key && has_spellings(w)));
+        Self { stage, target: target.sql(), own, spellings, writes, format: plan.format, key }
     }
 
     /// Creates the stage.
@@ -89,7 +94,15 @@ impl Sql {
     /// Deletes the rows with the keys of deletes.
     pub fn delete(&self) -> String {
         let (target, stage, own, same) = (&self.target, &self.stage, &self.own, self.same_key("t", "s"));
-        format!("DELETE FROM {target} AS t USING {stage} AS s WHERE s.{own}op = {DELETE} AND {same}")
+        // The row that a partial one is the rest of stays, under whatever spelling its key is deleted.
+        let kept = match self.spellings {
+            true => format!(
+                " AND NOT EXISTS (SELECT FROM {stage} AS p WHERE p.{own}op = {PARTIAL} AND {})",
+                self.same_key("t", "p")
+            ),
+            false => String::new(),
+        };
+        format!("DELETE FROM {target} AS t USING {stage} AS s WHERE s.{own}op = {DELETE} AND {same}{kept}")
     }
 
     /// Changes the rows that partial updates mean.
@@ -109,10 +122,12 @@ impl Sql {
         let (target, stage, own) = (&self.target, &self.stage, &self.own);
         let written = self.writes.iter().enumerate().filter(|(_, w)| !w.key);
         let sets: String = written.map(|set| format!("{}, ", self.merged(set))).collect();
+        // A new spelling of the old key is no other row.
+        let other = if self.spellings { format!(" AND NOT ({})", self.same_key("n", "o")) } else { String::new() };
         format!(
             "UPDATE {stage} AS s SET {sets}{own}op = NULL FROM {stage} AS o JOIN {target} AS t ON {} \
              WHERE s.{own}op = {PARTIAL} AND o.{own}row = s.{own}row AND (o.{own}op = {ORIGIN} \
-             OR o.{own}op = {ORIGIN_IF_NONE} AND NOT EXISTS (SELECT FROM {target} AS n WHERE {}))",
+             OR o.{own}op = {ORIGIN_IF_NONE} AND NOT EXISTS (SELECT FROM {target} AS n WHERE {}{other}))",
             self.same_key("t", "o"),
             self.same_key("n", "s")
         )
@@ -134,7 +149,8 @@ impl Sql {
 
     /// The columns that an update sets (K4), with their places.
     fn set(&self) -> impl Iterator<Item = (usize, &Write)> {
-        self.writes.iter().enumerate().filter(|(_, w)| !w.key && !w.column.identity_always)
+        let is_set = |w: &Write| !w.column.identity_always && (!w.key || has_spellings(w));
+        self.writes.iter().enumerate().filter(move |(_, w)| is_set(w))
     }
 
     fn same_key(&self, a: &str, b: &str) -> String {
@@ -154,6 +170,18 @@ impl Sql {
             // Members that the row lacks stay.
             Origin::Row => format!("{name} = COALESCE(t.{name}, '{{}}') OPERATOR(pg_catalog.||) s.{name}"),
         }
+    }
+}
+
+/// Whether values of the column's type can be equal and not the same, as `1.0` and `1.00` are: the row that has the key then
+/// gets its new spelling.
+fn has_spellings(write: &Write) -> bool {
+    let is_text = |base| Type::from_oid(base).is_some();
+    match write.column.column_type.wire {
+        Some(Wire::Numeric | Wire::Float4 | Wire::Float8 | Wire::Interval | Wire::Jsonb) | None => true,
+        // Such as citext.
+        Some(Wire::Text) => !is_text(write.column.column_type.base),
+        Some(_) => false,
     }
 }
 
