@@ -45,15 +45,16 @@ fn of_many_subtransactions_only_what_was_released_arrives() {
     let fixture = Fixture::new(DDL);
     fixture.capture();
     // More than the 64 that the server keeps for a transaction without looking them up.
-    let nested = |i: usize| {
-        let end = if i % 3 == 0 { "ROLLBACK TO" } else { "RELEASE" };
+    let nested = |i: u32| {
+        let end = if i.is_multiple_of(3) { "ROLLBACK TO" } else { "RELEASE" };
         format!(
             "SAVEPOINT a; INSERT INTO t VALUES ({i}, 'a'); SAVEPOINT b; INSERT INTO t VALUES (1000 + {i}, 'b'); ROLLBACK TO b; {end} a;"
         )
     };
     let all: String = (1..=100).map(nested).collect();
     fixture.sql(&format!("BEGIN; {all} COMMIT"));
-    let expected: Vec<_> = (1..=100).filter(|i| i % 3 != 0).map(|i| format!("c t id={i} who=a")).collect();
+    let expected: Vec<_> =
+        (1..=100_u32).filter(|i| !i.is_multiple_of(3)).map(|i| format!("c t id={i} who=a")).collect();
     assert_eq!(fixture.open().changes(), expected);
 }
 
