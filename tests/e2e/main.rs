@@ -1,10 +1,16 @@
 //! The binary against real servers.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod config;
 mod dlq;
 mod doctor;
 mod drift;
+mod keys;
 mod mirror;
+mod names;
 mod partitions;
+mod reports;
+mod size;
 mod snapshot;
 mod stopping;
+mod values;

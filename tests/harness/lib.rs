@@ -18,6 +18,7 @@ pub mod runtime;
 pub mod scratch;
 pub mod table;
 pub mod tls;
+pub mod types;
 pub mod wait;
 pub mod watchdog;
 pub mod workload;

@@ -39,11 +39,10 @@ impl Planned {
         }
     }
 
-    /// The snapshot phase of a mirror: its own source, and every transform that takes plain rows. `cdc_unwrap` has
-    /// nothing to unwrap there.
+    /// The snapshot phase of a mirror: its own source. `cdc_unwrap` has nothing to unwrap there and lets plain rows
+    /// through, but for those of a table that it could not unwrap later.
     pub fn snapshot(plan: &Plan, source: &Stage<dyn AnySource>) -> Self {
-        let transforms = plan.transforms.iter().filter(|t| !t.kind.takes_changes()).cloned().collect();
-        Self { source: source.clone(), transforms, ..Self::pipeline(plan) }
+        Self { source: source.clone(), ..Self::pipeline(plan) }
     }
 }
 

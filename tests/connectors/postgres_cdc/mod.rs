@@ -11,6 +11,7 @@ mod partitions;
 mod resume;
 mod slots;
 mod tls;
+mod transactions;
 
 use faucet_core::error::Error;
 use faucet_core::model::{Column, Page, ValueRef};

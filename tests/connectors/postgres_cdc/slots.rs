@@ -192,6 +192,19 @@ fn the_tables_of_a_publication_are_found_with_their_keys() {
 }
 
 #[test]
+fn a_tables_name_is_never_a_pattern() {
+    let ddl = "CREATE TABLE user_1 (id int PRIMARY KEY); CREATE TABLE userx1 (id int PRIMARY KEY);
+               CREATE SCHEMA other; CREATE TABLE other.user_1 (id int PRIMARY KEY)";
+    let fixture = Fixture::publishing(ddl, "FOR TABLE public.user_1");
+    fixture.capture();
+    fixture.sql("INSERT INTO userx1 VALUES (1); INSERT INTO other.user_1 VALUES (2); INSERT INTO user_1 VALUES (3)");
+    assert_eq!(fixture.open().changes(), ["c user_1 id=3"]);
+    let mut capture = super::connector().capture(&fixture.config).unwrap();
+    let found = runtime::wait(async move { capture.discover().await }).unwrap();
+    assert_eq!(found.into_iter().map(|d| d.table).collect::<Vec<_>>(), [TableId::new("public", "user_1")]);
+}
+
+#[test]
 fn the_server_shows_whose_session_it_is() {
     let fixture = Fixture::new(DDL);
     let _stream = open(&fixture.config, None).unwrap();

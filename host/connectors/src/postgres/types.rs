@@ -70,7 +70,7 @@ pub struct ColumnType {
     pub wire: Option<Wire>,
     /// Its name as `format_type` spells it, with schema (outside `pg_catalog`) and modifier.
     pub name: Arc<str>,
-    /// Whether a cast to text gives something else than the type's own output does, as with `inet`.
+    /// Whether a cast to text gives something else than the type's own output does, as with `inet` and `xml`.
     pub cast_differs: bool,
 }
 
@@ -138,7 +138,7 @@ impl Types {
     }
 }
 
-/// Resolves domains to their base, names types with their schema, and finds casts to text that are functions.
+/// Resolves domains to their base, names types with their schema, and finds casts to text that are not the output function.
 const LOOKUP: &str = "\
 WITH RECURSIVE asked AS (
   SELECT oid, modifier FROM ROWS FROM (
@@ -153,7 +153,7 @@ WITH RECURSIVE asked AS (
 SELECT c.asked, c.modifier, c.oid, c.typtype, c.typname::pg_catalog.text,
   CASE WHEN n.nspname <> 'pg_catalog' AND pg_catalog.pg_type_is_visible(e.oid)
     THEN pg_catalog.quote_ident(n.nspname) || '.' ELSE '' END || pg_catalog.format_type(c.asked, c.modifier),
-  EXISTS (SELECT FROM pg_catalog.pg_cast k WHERE k.castsource = c.oid AND k.casttarget = 25 AND k.castmethod = 'f')
+  EXISTS (SELECT FROM pg_catalog.pg_cast k WHERE k.castsource = c.oid AND k.casttarget = 25 AND k.castmethod <> 'i')
 FROM chain c
 JOIN pg_catalog.pg_type t ON t.oid = c.asked
 JOIN pg_catalog.pg_type e ON e.oid = CASE WHEN t.typsubscript = 'pg_catalog.array_subscript_handler'::regproc
@@ -179,7 +179,8 @@ impl Looked {
             (None, b'b', "citext") => (Kind::Text, Some(Wire::Text)),
             (None, _, _) => (Kind::Native, None),
         };
-        ColumnType { base: self.base, kind, wire, name: self.name.into(), cast_differs: self.cast_differs }
+        let cast_differs = self.cast_differs || known.is_some_and(|base| base.cast_differs);
+        ColumnType { base: self.base, kind, wire, name: self.name.into(), cast_differs }
     }
 }
 
@@ -187,7 +188,8 @@ impl Looked {
 fn builtin(oid: u32, modifier: i32) -> Option<ColumnType> {
     let built_in = Type::from_oid(oid)?;
     let (kind, wire) = form(&built_in);
-    let cast_differs = matches!(built_in, Type::INET | Type::CIDR);
+    // A cast keeps the declaration that a document was given with, and the output function leaves it out.
+    let cast_differs = matches!(built_in, Type::INET | Type::CIDR | Type::XML);
     Some(ColumnType { base: oid, kind, wire, name: name(&built_in, modifier).into(), cast_differs })
 }
 

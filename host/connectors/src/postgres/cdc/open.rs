@@ -109,6 +109,9 @@ async fn temporary(config: &PostgresCdcConfig, wire: &mut Wire, bookmark: Option
 
 /// Starts the stream; waits a little for a slot that is still in use.
 async fn begin(mut wire: Wire, config: &PostgresCdcConfig, session: &Session, start: Lsn) -> Result<Started> {
+    // Version 1 of the protocol sends a transaction as a whole, once it is committed, in the order of the commits. Later
+    // versions can also send pieces of those still open, between one another: somebody would have to keep them until
+    // they commit or are rolled back, and the server, which spills them to disk, can do that for as long as it takes.
     // One list of identifiers inside one literal, so quoted twice.
     let publication = quote_text(&quote_name(&config.publication_name));
     let command = format!(

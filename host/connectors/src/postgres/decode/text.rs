@@ -363,6 +363,20 @@ mod tests {
         assert!(float(b"inf").is_err());
     }
 
+    /// As PostgreSQL 17 writes them, and as our own sink does.
+    #[test]
+    fn infinite_intervals_read_back() {
+        use crate::postgres::encode::{Lane, text::push_plain};
+        for text in ["infinity", "-infinity"] {
+            let mut column = ColumnBuilder::new(Kind::Interval);
+            push(&mut column, text.as_bytes(), &mut Vec::new()).unwrap();
+            let column = column.finish();
+            let mut out = Vec::new();
+            push_plain(&mut out, Lane::new(&column), 0);
+            assert_eq!(out, text.as_bytes());
+        }
+    }
+
     #[test]
     fn timestamps_beyond_the_range_are_refused() {
         assert_eq!(timestamp(b"294276-12-31 23:59:59.999999"), Err(Undecodable::OutOfRange));

@@ -11,7 +11,7 @@
 //!
 //! When all columns come from one table, pages carry that table's name, and its primary key if the query selects it.
 
-mod copy;
+pub mod copy;
 mod lex;
 mod limits;
 mod plan;

@@ -4,6 +4,8 @@ use super::copy::is_set;
 use super::plan::{Format, Origin, Plan, Write};
 use super::target::Target;
 use crate::postgres::name::{list, quoted};
+use crate::postgres::types::Wire;
+use tokio_postgres::types::Type;
 
 /// `_faucet_op` of a delete.
 pub const DELETE: i16 = 1;
@@ -26,28 +28,35 @@ pub struct Sql {
     writes: Vec<Write>,
     format: Format,
     key: Vec<String>,
+    /// What the names of the stage's own columns begin with, and none of the table's.
+    own: String,
+    /// Keys can be equal and not the same: what is folded as two keys can be one row here.
+    spellings: bool,
 }
 
 impl Sql {
     /// Over `stage`, for `target`, whose rows are found by `key`.
     pub fn new(stage: String, target: &Target, plan: &Plan, key: &[String]) -> Self {
-        Self { stage, target: target.sql(), writes: plan.writes.clone(), format: plan.format, key: key.to_vec() }
+        let (writes, key) = (plan.writes.clone(), key.to_vec());
+        let (own, spellings) = (own_prefix(&writes), writes.iter().any(|w| w.key && has_spellings(w)));
+        Self { stage, target: target.sql(), own, spellings, writes, format: plan.format, key }
     }
 
     /// Creates the stage.
     pub fn create(&self) -> String {
         let column = |w: &Write| format!(", {} {}", w.sql(), w.column.stage_type);
         let columns: String = self.writes.iter().map(column).collect();
+        let (stage, own) = (&self.stage, &self.own);
         format!(
-            "CREATE TEMPORARY TABLE {} (_faucet_op pg_catalog.int2, _faucet_row pg_catalog.int4, \
-             _faucet_absent pg_catalog.bytea{columns}) ON COMMIT DELETE ROWS",
-            self.stage
+            "CREATE TEMPORARY TABLE {stage} ({own}op pg_catalog.int2, {own}row pg_catalog.int4, \
+             {own}absent pg_catalog.bytea{columns}) ON COMMIT DELETE ROWS"
         )
     }
 
     /// Fills it: with complete rows, or with `any`.
     pub fn copy(&self, any: bool) -> String {
-        let extra = if any { "_faucet_op, _faucet_row, _faucet_absent, " } else { "" };
+        let own = &self.own;
+        let extra = if any { format!("{own}op, {own}row, {own}absent, ") } else { String::new() };
         let (names, format) = (self.names(), self.format.sql());
         format!("COPY {} ({extra}{names}) FROM STDIN ({format})", self.stage)
     }
@@ -59,8 +68,9 @@ impl Sql {
         let action = if sets.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", sets.join(", ")) };
         format!(
             "INSERT INTO {target} ({names}) OVERRIDING SYSTEM VALUE \
-             SELECT {names} FROM {} WHERE _faucet_op IS NULL ON CONFLICT ({}) DO {action}",
+             SELECT {names} FROM {} WHERE {}op IS NULL ON CONFLICT ({}) DO {action}",
             self.stage,
+            self.own,
             list(self.key.iter().map(String::as_str))
         )
     }
@@ -69,11 +79,12 @@ impl Sql {
     pub fn put(&self, mask: &[u8]) -> String {
         let has = |place: &usize| !is_set(mask, *place);
         let names = list((0..self.writes.len()).filter(has).map(|place| self.writes[place].column.name.as_str()));
+        let own = &self.own;
         let sets: Vec<_> = self.set().filter(|(place, _)| has(place)).map(|(_, write)| put(write)).collect();
         let action = if sets.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", sets.join(", ")) };
         format!(
             "INSERT INTO {} AS t ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM {} \
-             WHERE _faucet_op = {PUT} AND _faucet_row = $1::pg_catalog.int4 ON CONFLICT ({}) DO {action}",
+             WHERE {own}op = {PUT} AND {own}row = $1::pg_catalog.int4 ON CONFLICT ({}) DO {action}",
             self.target,
             self.stage,
             list(self.key.iter().map(String::as_str))
@@ -82,31 +93,41 @@ impl Sql {
 
     /// Deletes the rows with the keys of deletes.
     pub fn delete(&self) -> String {
-        let (target, stage, same) = (&self.target, &self.stage, self.same_key("t", "s"));
-        format!("DELETE FROM {target} AS t USING {stage} AS s WHERE s._faucet_op = {DELETE} AND {same}")
+        let (target, stage, own, same) = (&self.target, &self.stage, &self.own, self.same_key("t", "s"));
+        // The row that a partial one is the rest of stays, under whatever spelling its key is deleted.
+        let kept = match self.spellings {
+            true => format!(
+                " AND NOT EXISTS (SELECT FROM {stage} AS p WHERE p.{own}op = {PARTIAL} AND {})",
+                self.same_key("t", "p")
+            ),
+            false => String::new(),
+        };
+        format!("DELETE FROM {target} AS t USING {stage} AS s WHERE s.{own}op = {DELETE} AND {same}{kept}")
     }
 
     /// Changes the rows that partial updates mean.
     pub fn update(&self) -> String {
-        let (target, stage, same) = (&self.target, &self.stage, self.same_key("t", "s"));
-        let mut sets: Vec<_> = self.set().map(merged).collect();
+        let (target, stage, own, same) = (&self.target, &self.stage, &self.own, self.same_key("t", "s"));
+        let mut sets: Vec<_> = self.set().map(|set| self.merged(set)).collect();
         if sets.is_empty() {
             // Nothing can be absent then, but the statement has to be one.
             sets = self.key.iter().map(|k| format!("{0} = t.{0}", quoted(k))).collect();
         }
         let sets = sets.join(", ");
-        format!("UPDATE {target} AS t SET {sets} FROM {stage} AS s WHERE s._faucet_op = {PARTIAL} AND {same}")
+        format!("UPDATE {target} AS t SET {sets} FROM {stage} AS s WHERE s.{own}op = {PARTIAL} AND {same}")
     }
 
     /// Makes partial rows that moved complete, from the rows under their old keys.
     pub fn fill(&self) -> String {
-        let (target, stage) = (&self.target, &self.stage);
+        let (target, stage, own) = (&self.target, &self.stage, &self.own);
         let written = self.writes.iter().enumerate().filter(|(_, w)| !w.key);
-        let sets: String = written.map(|set| format!("{}, ", merged(set))).collect();
+        let sets: String = written.map(|set| format!("{}, ", self.merged(set))).collect();
+        // A new spelling of the old key is no other row.
+        let other = if self.spellings { format!(" AND NOT ({})", self.same_key("n", "o")) } else { String::new() };
         format!(
-            "UPDATE {stage} AS s SET {sets}_faucet_op = NULL FROM {stage} AS o JOIN {target} AS t ON {} \
-             WHERE s._faucet_op = {PARTIAL} AND o._faucet_row = s._faucet_row AND (o._faucet_op = {ORIGIN} \
-             OR o._faucet_op = {ORIGIN_IF_NONE} AND NOT EXISTS (SELECT FROM {target} AS n WHERE {}))",
+            "UPDATE {stage} AS s SET {sets}{own}op = NULL FROM {stage} AS o JOIN {target} AS t ON {} \
+             WHERE s.{own}op = {PARTIAL} AND o.{own}row = s.{own}row AND (o.{own}op = {ORIGIN} \
+             OR o.{own}op = {ORIGIN_IF_NONE} AND NOT EXISTS (SELECT FROM {target} AS n WHERE {}{other}))",
             self.same_key("t", "o"),
             self.same_key("n", "s")
         )
@@ -128,27 +149,49 @@ impl Sql {
 
     /// The columns that an update sets (K4), with their places.
     fn set(&self) -> impl Iterator<Item = (usize, &Write)> {
-        self.writes.iter().enumerate().filter(|(_, w)| !w.key && !w.column.identity_always)
+        let is_set = |w: &Write| !w.column.identity_always && (!w.key || has_spellings(w));
+        self.writes.iter().enumerate().filter(move |(_, w)| is_set(w))
     }
 
     fn same_key(&self, a: &str, b: &str) -> String {
         let same = |k: &String| format!("{a}.{0} = {b}.{0}", quoted(k));
         self.key.iter().map(same).collect::<Vec<_>>().join(" AND ")
     }
+
+    /// Sets a column to the staged value, or keeps the one in `t` where the stage has none.
+    fn merged(&self, (place, write): (usize, &Write)) -> String {
+        let (name, own) = (write.sql(), &self.own);
+        match write.source {
+            Origin::Column(_) => {
+                format!(
+                    "{name} = CASE pg_catalog.get_bit(s.{own}absent, {place}) WHEN 1 THEN t.{name} ELSE s.{name} END"
+                )
+            }
+            // Members that the row lacks stay.
+            Origin::Row => format!("{name} = COALESCE(t.{name}, '{{}}') OPERATOR(pg_catalog.||) s.{name}"),
+        }
+    }
 }
 
-/// Sets a column to the staged value, or keeps the one in `t` where the stage has none.
-fn merged((place, write): (usize, &Write)) -> String {
-    let name = write.sql();
-    match write.source {
-        Origin::Column(_) => {
-            format!(
-                "{name} = CASE pg_catalog.get_bit(s._faucet_absent, {place}) WHEN 1 THEN t.{name} ELSE s.{name} END"
-            )
-        }
-        // Members that the row lacks stay.
-        Origin::Row => format!("{name} = COALESCE(t.{name}, '{{}}') OPERATOR(pg_catalog.||) s.{name}"),
+/// Whether values of the column's type can be equal and not the same, as `1.0` and `1.00` are: the row that has the key then
+/// gets its new spelling.
+fn has_spellings(write: &Write) -> bool {
+    let is_text = |base| Type::from_oid(base).is_some();
+    match write.column.column_type.wire {
+        Some(Wire::Numeric | Wire::Float4 | Wire::Float8 | Wire::Interval | Wire::Jsonb) | None => true,
+        // Such as citext.
+        Some(Wire::Text) => !is_text(write.column.column_type.base),
+        Some(_) => false,
     }
+}
+
+/// A beginning that no written column's name has.
+fn own_prefix(writes: &[Write]) -> String {
+    let mut prefix = "_faucet_".to_owned();
+    while writes.iter().any(|write| write.column.name.starts_with(&prefix)) {
+        prefix.push('_');
+    }
+    prefix
 }
 
 /// Sets a column of a row that is there already to the value of the one that was to be inserted.

@@ -5,8 +5,8 @@ use faucet_core::model::{Page, Schema};
 use faucet_core::ports::OnDrift;
 use std::sync::Arc;
 
-use super::target::{TableColumn, column_type};
-use super::{COLUMN_MISSING, COLUMN_TWICE, SqliteSinkConfig};
+use super::target::{TableColumn, column_twice, column_type};
+use super::{COLUMN_MISSING, SqliteSinkConfig};
 use crate::sql;
 use crate::sqlite::kinds::Affinity;
 use crate::sqlite::name::{is_same, quoted};
@@ -70,11 +70,7 @@ impl Plan {
                 None => return Err(missing(config, schema, place)),
             };
             if let Some(before) = columns.iter().find(|c| c.name == column.name) {
-                let what = format!(
-                    "SQLite takes the columns \"{}\" and \"{}\" of {} for one",
-                    schema.fields[before.place].name, field.name, schema.table
-                );
-                return Err(Error::new(&COLUMN_TWICE, what).hint("rename one of them in a transform or in the query"));
+                return Err(column_twice(&schema.fields[before.place].name, &field.name, schema));
             }
             if column.is_generated {
                 continue;

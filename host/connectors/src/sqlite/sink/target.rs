@@ -6,7 +6,7 @@ use faucet_core::ports::WriteMode;
 use rusqlite::{Connection, params};
 use std::collections::BTreeSet;
 
-use super::{KEY_NOT_UNIQUE, SqliteSinkConfig};
+use super::{COLUMN_TWICE, KEY_NOT_UNIQUE, SqliteSinkConfig};
 use crate::sqlite::kinds::{Affinity, declaration, kind_of};
 use crate::sqlite::name::{is_same, list, quoted};
 
@@ -124,6 +124,26 @@ pub(super) fn create(config: &SqliteSinkConfig, schema: &Schema, table: &str) ->
         columns.push(format!("PRIMARY KEY ({})", list(config.key.iter().map(String::as_str))));
     }
     format!("CREATE TABLE {} ({})", quoted(table), columns.join(", "))
+}
+
+/// Checks that a table can have every column of `schema`.
+///
+/// # Errors
+/// `sqlite.column_twice`.
+pub(super) fn check_case(config: &SqliteSinkConfig, schema: &Schema) -> Result<()> {
+    let written: Vec<_> = schema.fields.iter().filter(|f| config.marker_column() != Some(&*f.name)).collect();
+    for (index, field) in written.iter().enumerate() {
+        if let Some(before) = written[..index].iter().find(|before| is_same(&before.name, &field.name)) {
+            return Err(column_twice(&before.name, &field.name, schema));
+        }
+    }
+    Ok(())
+}
+
+/// The error of two columns that SQLite takes for one.
+pub(super) fn column_twice(one: &str, other: &str, schema: &Schema) -> Error {
+    let what = format!("SQLite takes the columns \"{one}\" and \"{other}\" of {} for one", schema.table);
+    Error::new(&COLUMN_TWICE, what).hint("rename one of them in a transform or in the query")
 }
 
 /// SQLite's own declaration where the column comes from SQLite, else the one that keeps the kind exact.

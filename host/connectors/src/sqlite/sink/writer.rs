@@ -208,6 +208,9 @@ impl State {
         if self.plan.as_ref().is_some_and(|plan| Arc::ptr_eq(&plan.of, schema)) {
             return Ok(());
         }
+        if self.columns.is_none() || self.on_drift == OnDrift::Evolve {
+            target::check_case(&self.config, schema)?;
+        }
         let table = match &self.side {
             None => self.config.table_name.clone(),
             Some(side) => side.name().to_owned(),

@@ -8,7 +8,8 @@
 //! | truncate | a row without values | `t` |
 //!
 //! What was not sent stays absent. Where the old row is known and the new one leaves a column out (an unchanged TOAST
-//! value under REPLICA IDENTITY FULL), the old row's value is the new row's value. Plain rows (a snapshot) go through.
+//! value under REPLICA IDENTITY FULL), the old row's value is the new row's value. Plain rows (a snapshot) go through,
+//! unless they have a column called `__op` themselves.
 //!
 //! * **U1** Applying the rows in order, with absent slots left alone, does to a destination what the changes did to the
 //!   source.
@@ -140,7 +141,8 @@ impl Unwrap {
     /// `cdc.key_not_in_old_image`, `cdc.key_unknown` or `cdc.op_column_taken`.
     pub fn unwrap(&mut self, page: Page) -> Result<Page> {
         if page.change().is_none() {
-            return Ok(page);
+            // A snapshot: a column of the table's own that is called so would be taken for the mark of these rows.
+            return check_op_column(page.schema()).map(|()| page);
         }
         let Prepared { schema, key_is_sent, .. } = self.prepare(page.schema())?;
         let (of, after, change) = page.into_parts();
@@ -179,16 +181,21 @@ impl Transform for Unwrap {
 }
 
 fn prepare(config: &UnwrapConfig, of: &Arc<Schema>) -> Result<Prepared> {
-    if of.index_of(OP_COLUMN).is_some() {
-        let what = format!("{} has a column called {OP_COLUMN}", of.table);
-        return Err(Error::new(&OP_COLUMN_TAKEN, what).hint("rename the column at the source"));
-    }
+    check_op_column(of)?;
     let key = if config.key.is_empty() { of.key.clone() } else { configured_key(config, of)? };
     let key_is_sent = key.iter().all(|k| of.key.contains(k));
     let mut fields = of.fields.clone();
     fields.push(Field::new(OP_COLUMN, Kind::Text).not_null());
     let schema = Arc::new(Schema::new(of.table.clone(), fields).with_key(key));
     Ok(Prepared { of: of.clone(), schema, key_is_sent })
+}
+
+fn check_op_column(of: &Schema) -> Result<()> {
+    if of.index_of(OP_COLUMN).is_none() {
+        return Ok(());
+    }
+    let what = format!("{} has a column called {OP_COLUMN}", of.table);
+    Err(Error::new(&OP_COLUMN_TAKEN, what).hint("rename the column at the source"))
 }
 
 fn configured_key(config: &UnwrapConfig, of: &Schema) -> Result<Vec<usize>> {

@@ -277,8 +277,11 @@ fn what_cannot_work_is_said() {
     assert_eq!(unknown.code().id, "cdc.key_unknown");
     assert_eq!(unknown.hint_text(), Some("its columns are: id, note, n"));
     let schema = Schema::new(TableId::bare("t"), vec![Field::new(OP_COLUMN, Kind::Text)]);
-    let mut page = PageBuilder::changes(Arc::new(schema));
-    assert_eq!(Unwrap::default().unwrap(page.finish()).unwrap_err().code().id, "cdc.op_column_taken");
+    let schema = Arc::new(schema);
+    let pages = [PageBuilder::changes(schema.clone()).finish(), PageBuilder::rows(schema).finish()];
+    for page in pages {
+        assert_eq!(Unwrap::default().unwrap(page).unwrap_err().code().id, "cdc.op_column_taken");
+    }
 }
 
 #[test]
