@@ -33,7 +33,7 @@ pub trait Rows: Send + Sync {
     /// The ability to read them in parts, where the source has it.
     fn split(&self) -> Option<Box<dyn Split>>;
 
-    /// A pipeline of one part, or of all rows. Its transforms lack `cdc_unwrap`.
+    /// A pipeline of one part, or of all rows.
     fn recipe(&self, part: Option<Value>) -> Arc<dyn Recipe>;
 }
 
