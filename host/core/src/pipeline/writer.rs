@@ -129,8 +129,9 @@ impl Writer {
             while let Some(next) = pages.next_if(|next| joined[0].continues_in(next)) {
                 joined.push(next);
             }
+            let pages_written = joined.len();
             self.sink.write(Page::concat(joined)).await?;
-            failpoint::hit(self.page_failpoint);
+            (0..pages_written).for_each(|_| failpoint::hit(self.page_failpoint));
             let aside = self.sink.set_aside();
             self.put_aside(aside.into_iter().map(|rows| ("sink".to_owned(), rows)).collect()).await?;
         }
