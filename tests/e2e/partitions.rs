@@ -92,7 +92,11 @@ fn what_the_stream_tells_of_is_no_reason() {
              BEGIN; CREATE TABLE t_6 PARTITION OF t FOR VALUES FROM (50) TO (60); INSERT INTO t VALUES (51, 51); COMMIT;
              UPDATE t SET at = at + 10 WHERE id = 25",
         );
+        m.sql("CREATE TABLE t_7 PARTITION OF t FOR VALUES FROM (60) TO (70)");
+        m.run();
+        // Rewritten, with and without rows.
         m.sql("VACUUM FULL t_1");
+        m.sql("VACUUM FULL t_7");
         m.run();
         m.settles();
         assert_eq!(reasons(&m), Vec::<String>::new());

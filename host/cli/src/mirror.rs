@@ -28,11 +28,12 @@ async fn run(session: &Session) -> Result<Ended> {
     let block = plan.mirror.as_ref().ok_or_else(|| incomplete("a `mirror:` block"))?;
     let store = session.store().await?.ok_or_else(|| incomplete("a `state:` block"))?;
     let capture = plan.source.kind.capture(&plan.source.config);
+    let stream = Planned::pipeline(plan);
     let mirror = Mirror {
         name: plan.name.clone(),
         capture: capture.ok_or_else(|| incomplete("a source that can capture its position"))?,
-        snapshot: snapshot(plan, block),
-        stream: Arc::new(Planned::pipeline(plan)),
+        snapshot: snapshot(plan, block, &stream),
+        stream: Arc::new(stream),
         store,
         continuous: block.continuous,
         tokens: plan.mechanism == Mechanism::Watermark,
@@ -43,9 +44,10 @@ async fn run(session: &Session) -> Result<Ended> {
     mirror::run(mirror, &session.stop).await
 }
 
-fn snapshot(plan: &Plan, block: &MirrorPlan) -> Snapshot {
+fn snapshot(plan: &Plan, block: &MirrorPlan, stream: &Planned) -> Snapshot {
     let mode = plan.sink.kind.capabilities(&plan.sink.config).map(|sink| sink.write_mode).unwrap_or_default();
     // What replaces the destination at its end has to be one run.
     let shards = if mode == WriteMode::Overwrite { Some(1) } else { block.shards };
-    Snapshot { rows: Arc::new(Planned::snapshot(plan, &block.snapshot)), shards, concurrency: block.concurrency }
+    let rows = Arc::new(stream.snapshot(&block.snapshot));
+    Snapshot { rows, destination: stream.destination(), shards, concurrency: block.concurrency }
 }

@@ -10,6 +10,7 @@ use faucet_core::ports::{
     Transform,
 };
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// A source, transforms and a sink, as planned.
@@ -41,8 +42,18 @@ impl Planned {
 
     /// The snapshot phase of a mirror: its own source. `cdc_unwrap` has nothing to unwrap there and lets plain rows
     /// through, but for those of a table that it could not unwrap later.
-    pub fn snapshot(plan: &Plan, source: &Stage<dyn AnySource>) -> Self {
-        Self { source: source.clone(), ..Self::pipeline(plan) }
+    pub fn snapshot(&self, source: &Stage<dyn AnySource>) -> Self {
+        Self { source: source.clone(), ..self.clone() }
+    }
+
+    /// A digest of the transforms and the sink with their configurations, too short to tell what is in them.
+    pub fn destination(&self) -> String {
+        let mut digest = Sha256::new();
+        let transforms = self.transforms.iter().map(|stage| (stage.kind.name(), &stage.config));
+        for (name, config) in transforms.chain([(self.sink.kind.name(), &self.sink.config)]) {
+            digest.update(format!("{name} {config}\n"));
+        }
+        digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

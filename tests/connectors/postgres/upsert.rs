@@ -211,6 +211,15 @@ fn a_value_that_another_row_gave_up_before_is_free() {
 }
 
 #[test]
+fn a_parent_comes_before_its_children_in_whatever_pieces_rows_are_written() {
+    let db = database();
+    db.client().execute("ALTER TABLE t ADD CONSTRAINT parent FOREIGN KEY (n) REFERENCES t NOT VALID");
+    let mut sink = TestSink::open(&db, config(json!({ "batch_size": 1 })));
+    sink.apply(&rows(&[put(9, Text("parent"), 9), put(4, Text("child"), 9)]));
+    assert_eq!(shown(&db, "SELECT id, big, n FROM t WHERE id > 3 ORDER BY id"), ["4|child|9", "9|parent|9"]);
+}
+
+#[test]
 fn many_pages_make_one_transaction() {
     let db = database();
     let mut sink = TestSink::open(&db, config(json!({})));

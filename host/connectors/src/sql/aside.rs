@@ -1,12 +1,18 @@
 //! Finds the rows of a page that can't be written, by halves, so that the others can.
 //!
 //! A sink writes a part; when rows of it are refused, it undoes the part and both halves of it are written in turn, until
-//! single rows are left. Parts come in the order of the page, so rows of one key keep theirs. The two rows of a changed
-//! key stay together: without its first half the second could not be completed.
+//! single rows are left. Parts come in the order of the page, so rows of one key keep theirs.
+//!
+//! Some rows stay together: the two of a changed key, because without the first the second could not be completed; and
+//! all from a row that moves to a key up to the one that leaves this key (keys swapped under a deferred constraint),
+//! because the second deletes what was there before the first, which only a fold over both can tell.
 
 use faucet_core::error::{Blame, Code, Error, Result, Retry};
 use faucet_core::model::Page;
 use faucet_core::ports::SetAside;
+use std::collections::HashMap;
+
+use super::{RowKey, RowOp};
 
 /// A row has a value in a column that the destination lacks.
 pub static QUARANTINED: Code = Code {
@@ -19,34 +25,54 @@ pub static QUARANTINED: Code = Code {
            queue.",
 };
 
+/// A part of a page: some of its rows, without a gap.
+#[derive(Debug)]
+pub struct PartOf {
+    /// The rows.
+    pub rows: Page,
+    /// The first of them in the whole page.
+    first: usize,
+}
+
 /// The parts of a page that are still to be written.
 #[derive(Debug)]
 pub struct Parts {
     /// In reverse order.
-    open: Vec<Page>,
+    open: Vec<PartOf>,
+    /// First and last row of those that stay together.
+    ties: Vec<(usize, usize)>,
     aside: Vec<SetAside>,
 }
 
 impl Parts {
-    /// All of `page`.
-    pub fn new(page: Page) -> Self {
-        Self { open: vec![page], aside: Vec::new() }
+    /// All of `page`, whose rows are told apart by the columns `key`.
+    pub fn new(page: Page, key: &[usize]) -> Self {
+        Self { ties: ties(&page, key), open: vec![PartOf { rows: page, first: 0 }], aside: Vec::new() }
     }
 
     /// The next part to write.
-    pub fn next_part(&mut self) -> Option<Page> {
+    pub fn next_part(&mut self) -> Option<PartOf> {
         self.open.pop()
     }
 
     /// Rows of `part` were refused, and nothing of it is written.
-    pub fn refused(&mut self, part: Page, error: Error) {
-        match cut(&part) {
+    pub fn refused(&mut self, part: PartOf, error: Error) {
+        let PartOf { rows, first } = part;
+        match self.cut(rows.rows(), first) {
             Some(at) => {
-                self.open.push(part.slice(at, part.rows() - at));
-                self.open.push(part.slice(0, at));
+                self.open.push(PartOf { rows: rows.slice(at, rows.rows() - at), first: first + at });
+                self.open.push(PartOf { rows: rows.slice(0, at), first });
             }
-            None => self.aside.push(SetAside { rows: part, error }),
+            None => self.aside.push(SetAside { rows, error }),
         }
+    }
+
+    /// Where to cut `rows` rows from `first` on in two: as near to the middle as the ties allow.
+    fn cut(&self, rows: usize, first: usize) -> Option<usize> {
+        let middle = rows / 2;
+        let tied = |at: usize| self.ties.iter().any(|&(from, to)| from < first + at && first + at <= to);
+        let places = (0..=middle).flat_map(|distance| [middle - distance, middle + distance]);
+        places.into_iter().find(|&at| at > 0 && at < rows && !tied(at))
     }
 
     /// The rows that can't be written.
@@ -55,20 +81,34 @@ impl Parts {
     }
 }
 
-/// Where to cut a part in two: as near to its middle as the pairs of changed keys allow.
-fn cut(part: &Page) -> Option<usize> {
-    let middle = part.rows() / 2;
-    let parts_pair = |at: usize| part.moves().iter().any(|m| (m.from as usize) < at && at <= m.to as usize);
-    let places = (0..=middle).flat_map(|distance| [middle - distance, middle + distance]);
-    places.into_iter().find(|&at| at > 0 && at < part.rows() && !parts_pair(at))
+/// The rows of `page` that stay together.
+fn ties(page: &Page, key: &[usize]) -> Vec<(usize, usize)> {
+    let mut ties = Vec::with_capacity(page.moves().len());
+    let mut arrived = HashMap::new();
+    for m in page.moves() {
+        let (from, to) = (m.from as usize, m.to as usize);
+        if !key.is_empty() {
+            if let Some(&before) = arrived.get(&RowKey::new(page, key, from)) {
+                ties.push((before, to));
+            }
+            arrived.insert(RowKey::new(page, key, to), from);
+        }
+        ties.push((from, to));
+    }
+    ties
 }
 
-/// Refuses a page with a value in one of the columns at `left_out`, which have no place in `table`.
+/// Refuses a page with a row that puts a value into one of the columns at `left_out`, which have no place in `table`. What
+/// a delete tells of the row that it removes is not written.
 ///
 /// # Errors
 /// `sink.quarantined`.
-pub fn check_left_out(page: &Page, left_out: &[usize], table: &str) -> Result<()> {
-    let has_value = |column: &&usize| page.columns()[**column].values().array().null_count() < page.rows();
+pub fn check_left_out(page: &Page, ops: Option<&[RowOp]>, left_out: &[usize], table: &str) -> Result<()> {
+    let puts = |row: &usize| ops.is_none_or(|ops| matches!(ops[*row], RowOp::Upsert | RowOp::Update));
+    let has_value = |column: &&usize| {
+        let values = &page.columns()[**column];
+        (0..page.rows()).filter(puts).any(|row| !values.is_null(row))
+    };
     match left_out.iter().find(has_value) {
         None => Ok(()),
         Some(&column) => {
@@ -104,6 +144,26 @@ mod tests {
         (0..page.rows()).map(id).collect()
     }
 
+    #[test]
+    fn swapped_keys_are_written_by_one_fold() {
+        // del 1, put 2, (another row), del 2, put 1, and rows before and after.
+        let schema = Arc::new(Schema::new(TableId::bare("t"), vec![Field::new("id", Kind::I64)]));
+        let mut page = PageBuilder::rows(schema);
+        for id in [7, 1, 2, 8, 2, 1, 9] {
+            page.columns()[0].push_i64(id);
+            page.end_row();
+        }
+        let page = page.finish().with_moves(vec![Move { from: 1, to: 2 }, Move { from: 4, to: 5 }]);
+        let mut parts = Parts::new(page, &[0]);
+        let mut sizes = Vec::new();
+        while let Some(part) = parts.next_part() {
+            sizes.push((part.first, part.rows.rows()));
+            parts.refused(part, Error::new(&QUARANTINED, "no"));
+        }
+        let aside: Vec<_> = parts.into_aside().iter().map(|aside| ids(&aside.rows)).collect();
+        assert_eq!(aside, [vec![7], vec![1, 2, 8, 2, 1], vec![9]], "{sizes:?}");
+    }
+
     /// Rows, bad ones among them, and pairs that don't overlap.
     fn pages() -> impl Strategy<Value = (usize, BTreeSet<usize>, Vec<Move>)> {
         (1_usize..40).prop_flat_map(|rows| {
@@ -119,11 +179,11 @@ mod tests {
     proptest! {
         #[test]
         fn all_but_the_refused_rows_are_written_in_their_order((rows, bad, moves) in pages()) {
-            let (mut parts, mut written) = (Parts::new(page(rows, moves.clone())), Vec::new());
+            let (mut parts, mut written) = (Parts::new(page(rows, moves.clone()), &[0]), Vec::new());
             while let Some(part) = parts.next_part() {
-                match ids(&part).iter().any(|id| bad.contains(id)) {
+                match ids(&part.rows).iter().any(|id| bad.contains(id)) {
                     true => parts.refused(part, Error::new(&QUARANTINED, "no")),
-                    false => written.extend(ids(&part)),
+                    false => written.extend(ids(&part.rows)),
                 }
             }
             let aside: Vec<Vec<usize>> = parts.into_aside().iter().map(|aside| ids(&aside.rows)).collect();

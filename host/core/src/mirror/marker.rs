@@ -64,6 +64,9 @@ pub struct Marker {
 pub struct PartsDone {
     /// The source's plan of the parts.
     pub plan: Value,
+    /// What the rows go through and to, as [`super::Snapshot::destination`] says.
+    #[serde(default)]
+    pub destination: String,
     /// How many parts there are.
     pub total: u32,
     /// Those that are durable in the destination, each with the stamp of the run that read it.
@@ -121,7 +124,8 @@ mod tests {
         let old = Marker::parse("k", &json!({"stage": "snapshot", "position": 7})).unwrap();
         assert_eq!(old, Marker::joined(&Bookmark(7.into())));
         assert_eq!(old.to_value(), json!({"stage": "snapshot", "position": 7}));
-        let done = PartsDone { plan: json!("p"), total: 3, finished: [(2, json!("9"))].into() };
+        let done =
+            PartsDone { plan: json!("p"), destination: "d".into(), total: 3, finished: [(2, json!("9"))].into() };
         let marker = Marker { snapshot: Some(Box::new(done)), ..old };
         assert_eq!(Marker::parse("k", &marker.to_value()).unwrap(), marker);
         assert!(Marker::parse("k", &json!({"stage": "cdc", "position": 7, "more": 1})).is_err());

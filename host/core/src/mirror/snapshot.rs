@@ -6,7 +6,8 @@
 //! * **S2** All parts of a run are read as of one moment after the join point was stored; the source keeps it.
 //! * **S3** A part that an earlier run finished is searched for the rows written since that run's moment. So every row
 //!   of the last run's moment is read, as it was then, by that run or by the one that finished its part before.
-//! * **S4** Every row belongs to exactly one part of a plan; a plan that no longer fits the table is given up whole.
+//! * **S4** Every row belongs to exactly one part of a plan; a plan that no longer fits the table is given up whole, and
+//!   so is what was finished for other transforms or another sink.
 //! * **S5** Until something is durable in the destination, one part runs at a time: preparing it (its table, its
 //!   columns) is done by one.
 
@@ -41,6 +42,8 @@ pub trait Rows: Send + Sync {
 pub struct Snapshot {
     /// What reads them.
     pub rows: Arc<dyn Rows>,
+    /// A digest of the transforms and the sink. Parts that an earlier run finished count only if it is the same (S4).
+    pub destination: String,
     /// How many parts; `None` goes by size.
     pub shards: Option<u32>,
     /// How many parts are read at once.
@@ -65,10 +68,11 @@ pub(super) async fn read(mirror: &mut Mirror, stop: &Stop) -> Result<Ended> {
 
 async fn in_parts(mirror: &mut Mirror, split: &mut dyn Split, stop: &Stop) -> Result<Ended> {
     let marker = stored(mirror).await?;
+    let destination = mirror.snapshot.destination.clone();
     let wanted = Wanted {
         shards: mirror.snapshot.shards,
         coverage: mirror.capture.coverage().await?,
-        earlier: marker.snapshot.as_deref().map(PartsDone::earlier),
+        earlier: marker.snapshot.as_deref().filter(|done| done.destination == destination).map(PartsDone::earlier),
     };
     let parts = tokio::select! {
         biased;
@@ -87,7 +91,7 @@ async fn stored(mirror: &Mirror) -> Result<Marker> {
     })
 }
 
-/// What all parts share. Their buffers together are as large as those of one pipeline.
+/// What all parts share. The channels between their stages are together as large as those of one pipeline.
 fn terms(mirror: &Mirror, concurrency: u32) -> Terms {
     let share = |bytes: usize| (bytes / concurrency.max(1) as usize).max(1);
     let Limits { channel_bytes, commit_bytes } = mirror.limits;
@@ -120,8 +124,16 @@ impl Run {
         let Parts { plan, stamp, parts, rows } = parts;
         let total = u32::try_from(parts.len()).unwrap_or(u32::MAX);
         // Only what was finished under this very plan counts (S4).
-        let same = marker.snapshot.as_deref().cloned().filter(|done| done.plan == plan && done.total == total);
-        let done = same.unwrap_or_else(|| PartsDone { plan, total, finished: Default::default() });
+        let same =
+            marker.snapshot.as_deref().cloned().filter(|done| {
+                done.plan == plan && done.total == total && done.destination == mirror.snapshot.destination
+            });
+        let done = same.unwrap_or_else(|| PartsDone {
+            plan,
+            destination: mirror.snapshot.destination.clone(),
+            total,
+            finished: Default::default(),
+        });
         let before = u32::try_from(done.finished.len()).unwrap_or(u32::MAX);
         if total > 1 {
             tracing::info!(parts = total, finished_before = before, "reading the rows that exist");

@@ -59,7 +59,8 @@ impl Chain {
                 if rejected.is_empty() {
                     continue;
                 }
-                if !self.sets_aside {
+                // Without its other half, a half of a changed key would be applied to another row than it means.
+                if !self.sets_aside || rejected.iter().any(|row| is_half_of_a_move(&before, row)) {
                     return Err(refusal(step.name(), &before, &rejected));
                 }
                 aside.extend(rejected.iter().map(|row| (step.name().to_owned(), one(step.name(), &before, row))));
@@ -70,12 +71,17 @@ impl Chain {
     }
 }
 
+fn is_half_of_a_move(page: &Page, rejected: &Rejected) -> bool {
+    page.moves().iter().any(|m| m.from == rejected.row || m.to == rejected.row)
+}
+
 /// The error for rows that have no place to go.
 fn refusal(step: &str, page: &Page, rejected: &[Rejected]) -> Error {
     let first = rejected.first().map_or("", |row| &row.reason);
     let table = &page.schema().table;
     let what = format!("transform '{step}' rejected {} rows of {table}: {first}", rejected.len());
-    Error::new(&ROWS_REJECTED, what).hint("set such rows aside with a `dlq`")
+    let hint = "set such rows aside with a `dlq`; one half of a changed key can't be, only let both pass";
+    Error::new(&ROWS_REJECTED, what).hint(hint)
 }
 
 /// One rejected row.

@@ -73,7 +73,12 @@ pub struct DeadLetters {
 impl DeadLetters {
     /// A queue in `sink` for the pipeline called `pipeline`.
     pub fn new(sink: Box<dyn Sink>, pipeline: &str, allowance: Arc<Allowance>) -> Self {
-        let fields = COLUMNS.map(|(name, kind)| Field::new(name, kind)).to_vec();
+        // `jsonb` can't hold every text: a row may be here because of such a one.
+        let field = |(name, kind)| match kind {
+            Kind::Json => Field::new(name, kind).native("postgres:json"),
+            kind => Field::new(name, kind),
+        };
+        let fields = COLUMNS.map(field).to_vec();
         let schema = Arc::new(Schema::new(TableId::bare("dead_letters"), fields));
         Self { sink, pipeline: pipeline.to_owned(), allowance, schema }
     }

@@ -217,6 +217,6 @@ async fn transform_batch(chain: &mut Chain, batch: Batch) -> Result<Parcel> {
         pages.extend(applied.pages);
         aside.extend(applied.aside);
     }
-    let bytes = pages.iter().map(Page::size_bytes).sum();
+    let bytes = pages.iter().chain(aside.iter().map(|(_, aside)| &aside.rows)).map(Page::size_bytes).sum();
     Ok(Parcel { pages, aside, boundary: batch.boundary, rows, bytes, committed_at })
 }

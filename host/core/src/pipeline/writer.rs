@@ -17,6 +17,9 @@ use crate::model::Page;
 use crate::observe::Meter;
 use crate::ports::{Bookmark, Boundary, SetAside, Sink};
 
+/// Most bytes of a joined page: far below what the 32-bit offsets of a column can address.
+const MOST_JOINED: usize = 1 << 30;
+
 /// Pages on their way to the sink, with what the writer needs to settle them.
 pub(super) struct Parcel {
     pub(super) pages: Vec<Page>,
@@ -125,8 +128,10 @@ impl Writer {
     async fn write(&mut self) -> Result<()> {
         let mut pages = mem::take(&mut self.gathered).pages.into_iter().peekable();
         while let Some(first) = pages.next() {
-            let mut joined = vec![first];
-            while let Some(next) = pages.next_if(|next| joined[0].continues_in(next)) {
+            let (mut bytes, mut joined) = (first.size_bytes(), vec![first]);
+            let fits = |bytes: usize, next: &Page| bytes + next.size_bytes() <= MOST_JOINED;
+            while let Some(next) = pages.next_if(|next| joined[0].continues_in(next) && fits(bytes, next)) {
+                bytes += next.size_bytes();
                 joined.push(next);
             }
             let pages_written = joined.len();

@@ -18,6 +18,9 @@ pub struct Partition {
     pub name: String,
     /// The number of the file its rows are in, which is another one after they were replaced as a whole.
     pub file: Option<u32>,
+    /// Whether it had rows: one that never had any can't lose them.
+    #[serde(default)]
+    pub held: bool,
 }
 
 /// What became of a partition, of which no change in the stream tells.

@@ -14,7 +14,12 @@ fn mirror(snapshot: &World, stream: &World, continuous: bool) -> Mirror {
     Mirror {
         name: "m".into(),
         capture: Box::new(stream.clone()),
-        snapshot: Snapshot { rows: Arc::new(snapshot.clone()), shards: None, concurrency: 1 },
+        snapshot: Snapshot {
+            rows: Arc::new(snapshot.clone()),
+            destination: String::new(),
+            shards: None,
+            concurrency: 1,
+        },
         stream: Arc::new(stream.clone()),
         store: Arc::new(stream.clone()),
         continuous,

@@ -30,7 +30,9 @@ impl Partitions for Changing {
     async fn look(&mut self, known: Option<&PartitionSet>) -> Result<(PartitionSet, Vec<PartitionChange>)> {
         let mut looks = self.known.lock().unwrap();
         looks.push(known.cloned());
-        let now = (1..=looks.len() as u32).map(|n| (n, Partition { name: format!("p{n}"), file: Some(n) })).collect();
+        let now = (1..=looks.len() as u32)
+            .map(|n| (n, Partition { name: format!("p{n}"), file: Some(n), held: true }))
+            .collect();
         Ok((now, self.looks.lock().unwrap().pop().unwrap_or_default()))
     }
 }
@@ -73,7 +75,12 @@ async fn a_running_stream_is_looked_after_every_minute() {
     let mirror = Mirror {
         name: "m".into(),
         capture: Box::new(capture.clone()),
-        snapshot: Snapshot { rows: Arc::new(snapshot.clone()), shards: None, concurrency: 1 },
+        snapshot: Snapshot {
+            rows: Arc::new(snapshot.clone()),
+            destination: String::new(),
+            shards: None,
+            concurrency: 1,
+        },
         stream: Arc::new(stream.clone()),
         store: Arc::new(stream.clone()),
         continuous: true,
@@ -98,7 +105,7 @@ async fn a_running_stream_is_looked_after_every_minute() {
     let marker = stream.with(|s| s.state["m::__replication__"].clone());
     assert_eq!(marker["stage"], "cdc");
     assert_eq!(marker["resync_required"].as_array().map(Vec::len), Some(2), "{marker}");
-    assert_eq!(marker["partitions"]["3"], json!({"name": "p3", "file": 3}));
+    assert_eq!(marker["partitions"]["3"], json!({"name": "p3", "file": 3, "held": true}));
     let known = capture.known.lock().unwrap();
     assert_eq!(known[0], None, "the first look has nothing to compare with");
     assert_eq!(known[1].as_ref().map(PartitionSet::len), Some(1), "the end of the snapshot keeps what is known");

@@ -65,7 +65,7 @@ fn mirror(parts: &Parted, stream: &World, concurrency: u32) -> Mirror {
     Mirror {
         name: "m".into(),
         capture: Box::new(stream.clone()),
-        snapshot: Snapshot { rows: Arc::new(parts.clone()), shards: None, concurrency },
+        snapshot: Snapshot { rows: Arc::new(parts.clone()), destination: "d".into(), shards: None, concurrency },
         stream: Arc::new(stream.clone()),
         store: Arc::new(stream.clone()),
         continuous: false,
@@ -92,7 +92,7 @@ async fn finished_parts_are_recorded_and_handed_to_the_next_run() {
     parts.parts[1].with(|s| s.sink_fails_at = Some(2));
     let error = once(&parts, &stream, 1).await.unwrap_err();
     assert!(error.contexts().iter().any(|context| context.contains("part 2 of 3")), "{error:?}");
-    let finished = json!({"plan": 1, "total": 3, "finished": {"0": 1}});
+    let finished = json!({"plan": 1, "destination": "d", "total": 3, "finished": {"0": 1}});
     assert_eq!(marker(&stream), json!({"stage": "snapshot", "position": 0, "snapshot": finished}));
     assert_eq!(parts.rows()[2], 0, "no part starts after one failed");
 
@@ -112,7 +112,20 @@ async fn another_plan_forgets_what_was_finished() {
     *parts.plan.lock().unwrap() = 2;
     parts.parts[1].with(|s| s.sink_fails_at = Some(0));
     once(&parts, &stream, 1).await.unwrap_err();
-    assert_eq!(marker(&stream)["snapshot"], json!({"plan": 2, "total": 3, "finished": {"0": 2}}));
+    assert_eq!(marker(&stream)["snapshot"], json!({"plan": 2, "destination": "d", "total": 3, "finished": {"0": 2}}));
+}
+
+#[tokio::test]
+async fn other_transforms_or_another_sink_forget_what_was_finished() {
+    let (parts, stream) = (Parted::new(&[ROWS, ROWS, ROWS]), World::new(&[Piece::Idle]));
+    parts.parts[2].with(|s| s.sink_fails_at = Some(0));
+    once(&parts, &stream, 1).await.unwrap_err();
+    assert_eq!(marker(&stream)["snapshot"]["finished"], json!({"0": 1, "1": 1}));
+    parts.parts[2].with(|s| s.sink_fails_at = None);
+    let mut elsewhere = mirror(&parts, &stream, 1);
+    elsewhere.snapshot.destination = "another".into();
+    run(elsewhere, &Stop::default()).await.unwrap();
+    assert_eq!(parts.finished_before(), [], "all is read again");
 }
 
 #[tokio::test]

@@ -54,7 +54,12 @@ async fn look(
     known: Option<&PartitionSet>,
 ) -> Result<(PartitionSet, Vec<PartitionChange>)> {
     let rows = client.query(LEAVES, &[&publication]).await.map_err(|e| from_driver(&e))?;
-    let leaves: Vec<Leaf> = rows.iter().map(Leaf::read).collect();
+    let mut leaves: Vec<Leaf> = rows.iter().map(Leaf::read).collect();
+    for leaf in &mut leaves {
+        let before = known.and_then(|known| known.get(&leaf.oid));
+        let same = before.is_some_and(|before| before.held && before.file == leaf.partition.file);
+        leaf.partition.held = same || holds_rows(client, leaf).await?;
+    }
     let now: PartitionSet = leaves.iter().map(|leaf| (leaf.oid, leaf.partition.clone())).collect();
     let Some(known) = known else { return Ok((now, Vec::new())) };
     let gone = known.iter().filter(|(oid, _)| !now.contains_key(oid));
@@ -69,7 +74,9 @@ async fn look(
             None | Some(_) => {}
         }
     }
-    changes.extend(emptied_alone(&leaves, &emptied));
+    let held = |leaf: &Leaf| known.get(&leaf.oid).is_some_and(|before| before.held);
+    let alone = emptied_alone(&leaves, &emptied).filter(|leaf| held(leaf));
+    changes.extend(alone.map(|leaf| PartitionChange::Emptied(leaf.partition.name.clone())));
     Ok((now, changes))
 }
 
@@ -93,7 +100,7 @@ impl Leaf {
                 format!("FROM {} WHERE tableoid = {oid} AND ({constraint})", row.get::<_, &str>(6))
             }
         };
-        Self { oid, root: row.get(4), partition: Partition { name, file: row.get(3) }, rows }
+        Self { oid, root: row.get(4), partition: Partition { name, file: row.get(3), held: false }, rows }
     }
 }
 
@@ -101,6 +108,11 @@ impl Leaf {
 struct Emptied<'l> {
     leaf: &'l Leaf,
     by: String,
+}
+
+async fn holds_rows(client: &Client, leaf: &Leaf) -> Result<bool> {
+    let sql = format!("SELECT EXISTS (SELECT {})", leaf.rows);
+    Ok(client.query_one(&sql, &[]).await.map_err(|e| from_driver(&e))?.get(0))
 }
 
 /// Whether it holds rows that are older than its place in the table.
@@ -128,10 +140,10 @@ async fn emptied_by<'l>(client: &Client, leaf: &'l Leaf) -> Result<Option<Emptie
 }
 
 /// Those that were emptied without all others of their table: a TRUNCATE of the whole table is in the stream.
-fn emptied_alone<'l>(leaves: &'l [Leaf], emptied: &'l [Emptied<'l>]) -> impl Iterator<Item = PartitionChange> + 'l {
+fn emptied_alone<'l>(leaves: &'l [Leaf], emptied: &'l [Emptied<'l>]) -> impl Iterator<Item = &'l Leaf> {
     let whole = |one: &Emptied<'_>| {
         let of_root = leaves.iter().filter(|leaf| leaf.root == one.leaf.root).count();
         emptied.iter().filter(|other| other.leaf.root == one.leaf.root && other.by == one.by).count() == of_root
     };
-    emptied.iter().filter(move |one| !whole(one)).map(|one| PartitionChange::Emptied(one.leaf.partition.name.clone()))
+    emptied.iter().filter(move |one| !whole(one)).map(|one| one.leaf)
 }

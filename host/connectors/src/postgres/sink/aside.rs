@@ -21,9 +21,10 @@ impl PostgresSink {
     pub(super) async fn write_what_fits(&mut self, page: Page) -> Result<()> {
         self.begin().await?;
         self.prepare(page.schema()).await?;
-        let mut parts = Parts::new(page);
+        let key: Option<Vec<usize>> = self.config.key.iter().map(|name| page.schema().index_of(name)).collect();
+        let mut parts = Parts::new(page, &key.unwrap_or_default());
         while let Some(part) = parts.next_part() {
-            match self.write_part(&part).await {
+            match self.write_part(&part.rows).await {
                 Ok(()) => {}
                 Err(error) if is_of_rows(&error) => parts.refused(part, error),
                 Err(error) => return Err(error),
@@ -37,7 +38,7 @@ impl PostgresSink {
     async fn write_part(&mut self, part: &Page) -> Result<()> {
         if self.schema.on_drift == OnDrift::Quarantine {
             let (left_out, table) = self.without_place();
-            sql::check_left_out(part, left_out, &table)?;
+            sql::check_left_out(part, self.ops(part)?.as_deref(), left_out, &table)?;
         }
         let folded = self.fold(part)?;
         self.run("SAVEPOINT faucet_part").await?;

@@ -4,9 +4,10 @@ use faucet_core::error::{Error, Result};
 use faucet_core::model::{Field, Kind, Schema};
 use faucet_core::ports::WriteMode;
 use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 
 use super::{ColumnMapping, SinkConfig};
-use crate::postgres::error::{OBJECT_MISSING, from_driver};
+use crate::postgres::error::{CONFLICT, OBJECT_MISSING, from_driver};
 use crate::postgres::name::{list, qualified, quoted};
 use crate::sql::KEY_NULL;
 
@@ -28,7 +29,16 @@ pub async fn create(client: &Client, config: &SinkConfig, schema: &Schema) -> Re
     }
     let table = qualified(config.schema.as_deref(), &config.table_name);
     let statement = format!("CREATE TABLE IF NOT EXISTS {table} ({})", columns.join(", "));
-    client.batch_execute(&statement).await.map_err(|e| from_driver(&e).context(format!("creating table {table}")))
+    let created = client.batch_execute(&statement).await;
+    created.map_err(|e| {
+        // `IF NOT EXISTS` does not see a table that another session is just making.
+        let raced = [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
+        let error = match e.code().is_some_and(|code| raced.contains(code)) {
+            true => Error::new(&CONFLICT, "another session made the table at the same moment"),
+            false => from_driver(&e),
+        };
+        error.context(format!("creating table {table}"))
+    })
 }
 
 /// The fields that get a column of their own.

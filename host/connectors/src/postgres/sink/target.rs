@@ -20,7 +20,8 @@ pub struct Target {
     pub columns: Vec<TargetColumn>,
     /// The columns of each index that `ON CONFLICT` can use.
     unique: Vec<Vec<String>>,
-    /// At most one index says that rows can't be equal in something: the order of rows with different keys can't matter.
+    /// Nothing makes the order of rows with different keys matter: no second index that keeps rows apart, no reference of
+    /// the table to itself, no trigger.
     pub order_free: bool,
 }
 
@@ -56,7 +57,7 @@ impl Target {
         let columns = columns(client, oid).await?;
         let unique = client.query(UNIQUE, &[&oid]).await.map_err(|e| from_driver(&e))?;
         let unique = unique.iter().map(|row| row.get(0)).collect();
-        let order_free = kind as u8 == b'r' && row.get::<_, i64>(3) <= 1;
+        let order_free = kind as u8 == b'r' && row.get(3);
         Ok(Some(Self { schema, name: name.to_owned(), columns, unique, order_free }))
     }
 
@@ -110,7 +111,10 @@ async fn columns(client: &Client, table: u32) -> Result<Vec<TargetColumn>> {
 
 const RELATION: &str = "\
 SELECT c.oid, n.nspname::pg_catalog.text, c.relkind, (
-  SELECT pg_catalog.count(*) FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND (i.indisunique OR i.indisexclusion))
+  SELECT pg_catalog.count(*) FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND (i.indisunique OR i.indisexclusion)
+) <= 1 AND NOT EXISTS (
+  SELECT FROM pg_catalog.pg_constraint f WHERE f.conrelid = c.oid AND f.confrelid = c.oid AND f.contype = 'f'
+) AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal)
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.oid = pg_catalog.to_regclass($1::pg_catalog.text)";

@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::rows::Rows;
 use super::target::{self, KeyCheck, TableColumn};
 use super::{AFTER_ERROR, SqliteSinkConfig, TABLE_MISSING, VALUE_WOULD_CHANGE, token};
-use crate::sql::{KEY_NULL, Parts, QUARANTINED, check_key, check_left_out, classify};
+use crate::sql::{KEY_NULL, Parts, QUARANTINED, RowOp, check_key, check_left_out, classify};
 use crate::sqlite::error::{CONSTRAINT, from_driver};
 use crate::sqlite::name::quoted;
 
@@ -157,9 +157,14 @@ impl State {
     /// Writes the rows of `page` that can be written, and returns the others.
     fn write_what_fits(&mut self, connection: &Connection, page: Page) -> Result<Vec<SetAside>> {
         self.prepare(connection, page.schema())?;
-        let mut parts = Parts::new(page);
+        if self.config.write_mode == WriteMode::Upsert {
+            // Rows without the key's columns at all are no matter of single rows.
+            check_key(&page.slice(0, 0), &self.config.key, None)?;
+        }
+        let key: Option<Vec<usize>> = self.config.key.iter().map(|name| page.schema().index_of(name)).collect();
+        let mut parts = Parts::new(page, &key.unwrap_or_default());
         while let Some(part) = parts.next_part() {
-            match self.write_part(connection, &part) {
+            match self.write_part(connection, &part.rows) {
                 Ok(()) => {}
                 Err(error) if is_of_rows(&error) => parts.refused(part, error),
                 Err(error) => return Err(error),
@@ -171,7 +176,7 @@ impl State {
     /// Writes a part whole, or leaves nothing of it.
     fn write_part(&mut self, connection: &Connection, part: &Page) -> Result<()> {
         if let (OnDrift::Quarantine, Some(plan)) = (self.on_drift, &self.plan) {
-            check_left_out(part, &plan.left_out, &self.config.table_name)?;
+            check_left_out(part, self.ops(part)?.as_deref(), &plan.left_out, &self.config.table_name)?;
         }
         connection.execute_batch("SAVEPOINT faucet_part").map_err(|e| self.failed(&e))?;
         let written = self.write(connection, part);
@@ -192,16 +197,25 @@ impl State {
             return rows.insert_all();
         }
         let marker = self.config.delete_marker.as_ref();
-        let on_truncate = self.config.on_truncate();
-        let ops = marker.map(|marker| classify(page, marker, on_truncate)).transpose()?.flatten();
+        let ops = self.ops(page)?;
         let key = check_key(page, &self.config.key, ops.as_deref())?;
         let marker = marker.and_then(|marker| page.schema().index_of(&marker.field));
         let skipped = rows.upsert_all(&key, marker, ops.as_deref())?;
         if skipped > 0 {
-            tracing::debug!(skipped, table = self.config.table_name, "changes of rows that are not there");
+            match self.sets_aside {
+                true => tracing::warn!(skipped, "updates that left columns out found no row: it may be in the dlq"),
+                false => tracing::debug!(skipped, "updates that left columns out found no row"),
+            }
             metrics::counter!("faucet_sink_partial_updates_skipped_total").increment(skipped);
         }
         Ok(())
+    }
+
+    /// What the rows of the page do; all put rows without.
+    fn ops(&self, page: &Page) -> Result<Option<Vec<RowOp>>> {
+        let on_truncate = self.config.on_truncate();
+        let marker = self.config.delete_marker.as_ref();
+        Ok(marker.map(|marker| classify(page, marker, on_truncate)).transpose()?.flatten())
     }
 
     fn prepare(&mut self, connection: &Connection, schema: &Arc<Schema>) -> Result<()> {

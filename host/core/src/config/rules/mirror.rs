@@ -79,6 +79,10 @@ fn snapshot(facts: &Facts<'_>, at: &str) -> Option<Problem> {
 fn shards(facts: &Facts<'_>, at: &str) -> Option<Problem> {
     let (mirror, _) = facts.document.mirror()?;
     let (Some(2..), snapshot) = (mirror.snapshot.shards, facts.snapshot?) else { return None };
+    if facts.sink.as_ref().is_some_and(|sink| sink.write_mode == WriteMode::Overwrite) {
+        let message = "a sink that replaces everything at its end is filled by one run, without ranges";
+        return Some(Problem::error(format!("{at}.snapshot.shards"), message).hint("remove `shards`"));
+    }
     if snapshot.changes || snapshot.split {
         return None;
     }
