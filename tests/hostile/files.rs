@@ -1,23 +1,21 @@
 //! Files that are not what they should be.
 
 use crate::forge::{dummy, from_module, module, package};
-use crate::lair::{assert_host_is_well, components, host, spec};
+use crate::lair::{assert_host_is_well, components, load, spec};
 use faucet_core::error::Error;
 use faucet_wasm::{Limits, Origin, PluginSpec};
 use std::fs;
 use std::path::PathBuf;
 
-fn load(bytes: &[u8]) -> Error {
+fn load_bytes(bytes: &[u8]) -> Error {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.wasm");
     fs::write(&path, bytes).unwrap();
-    host()
-        .load(&PluginSpec { origin: Origin::File(path), ..spec("echo.wasm") })
-        .expect_err("it is not what it should be")
+    load(&PluginSpec { origin: Origin::File(path), ..spec("echo.wasm") }).expect_err("it is not what it should be")
 }
 
 fn assert_refused(bytes: &[u8], code: &str, what: &str) {
-    let error = load(bytes);
+    let error = load_bytes(bytes);
     assert_eq!(error.code().id, code, "{error:?}");
     assert!(error.to_string().contains("plugin 'villain'") && error.to_string().contains(what), "{error}");
 }
@@ -25,7 +23,7 @@ fn assert_refused(bytes: &[u8], code: &str, what: &str) {
 #[test]
 fn a_missing_file() {
     let origin = Origin::File(PathBuf::from("/nowhere/x.wasm"));
-    let error = host().load(&PluginSpec { origin, ..spec("echo.wasm") }).unwrap_err();
+    let error = load(&PluginSpec { origin, ..spec("echo.wasm") }).unwrap_err();
     assert_eq!(error.code().id, "plugin.not_found");
     assert!(error.to_string().starts_with("plugin 'villain': /nowhere/x.wasm: No such file"), "{error}");
     assert!(error.hint_text().unwrap().contains("plugins.villain.path"));
@@ -34,18 +32,18 @@ fn a_missing_file() {
 #[test]
 fn a_folder() {
     let origin = Origin::File(components().to_owned());
-    let error = host().load(&PluginSpec { origin, ..spec("echo.wasm") }).unwrap_err();
+    let error = load(&PluginSpec { origin, ..spec("echo.wasm") }).unwrap_err();
     assert_eq!(error.code().id, "plugin.not_found", "{error:?}");
 }
 
 #[test]
 fn a_wrong_pin() {
     let pin = Some("sha256:".to_owned() + &"0".repeat(64));
-    let error = host().load(&PluginSpec { sha256: pin, ..spec("echo.wasm") }).unwrap_err();
+    let error = load(&PluginSpec { sha256: pin, ..spec("echo.wasm") }).unwrap_err();
     assert_eq!(error.code().id, "plugin.digest_mismatch");
-    let right = host().load(&spec("echo.wasm")).unwrap().digest().to_uppercase();
+    let right = load(&spec("echo.wasm")).unwrap().digest().to_uppercase();
     assert!(error.to_string().to_uppercase().contains(&right), "{error}");
-    host().load(&PluginSpec { sha256: Some(right), ..spec("echo.wasm") }).unwrap();
+    load(&PluginSpec { sha256: Some(right), ..spec("echo.wasm") }).unwrap();
 }
 
 #[test]
@@ -55,7 +53,7 @@ fn files_that_are_no_component() {
     assert_refused(b"#!/bin/sh", "plugin.not_a_component", "is not WebAssembly");
     assert_refused(b"\0asm\x01\0\0\0", "plugin.not_a_component", "is a core WebAssembly module");
     for at in [8, 9, 100, sound.len() / 2, sound.len() - 1] {
-        let error = load(&sound[..at]);
+        let error = load_bytes(&sound[..at]);
         assert!(["plugin.not_a_component", "plugin.wrong_world"].contains(&error.code().id), "cut to {at}: {error:?}");
     }
     assert_host_is_well();
@@ -72,7 +70,7 @@ fn corrupt_files_never_hurt() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.wasm");
         fs::write(&path, &bytes).unwrap();
-        if let Err(error) = host().load(&PluginSpec { origin: Origin::File(path), ..spec("echo.wasm") }) {
+        if let Err(error) = load(&PluginSpec { origin: Origin::File(path), ..spec("echo.wasm") }) {
             assert!(error.code().id.starts_with("plugin."), "byte {at}: {error:?}");
         }
     }
@@ -93,7 +91,7 @@ fn another_version_is_told_from_this_one() {
 
 #[test]
 fn a_later_version_of_the_same_track_runs() {
-    let error = load(&dummy(&package("0.1.7"), "transform"));
+    let error = load_bytes(&dummy(&package("0.1.7"), "transform"));
     assert_eq!(error.code().id, "plugin.trap", "it loads, and its dummy functions trap: {error:?}");
 }
 
@@ -146,6 +144,6 @@ fn what_describe_hands_over_is_checked() {
 #[test]
 fn limits_are_honoured() {
     let small = Limits { memory_mb: 1, ..Limits::default() };
-    let error = host().load(&PluginSpec { limits: small, ..spec("echo.wasm") }).unwrap_err();
+    let error = load(&PluginSpec { limits: small, ..spec("echo.wasm") }).unwrap_err();
     assert_eq!(error.code().id, "plugin.out_of_memory", "{error:?}");
 }

@@ -27,13 +27,18 @@ pub fn host() -> &'static Host {
 
 pub fn spec(file: &str) -> PluginSpec {
     let origin = Origin::File(components().join(file));
-    let limits = Limits { deadline_ms: 300, ..Limits::default() };
-    PluginSpec { name: "villain".into(), origin, sha256: None, limits }
+    let limits = Limits { deadline_ms: Some(300), ..Limits::default() };
+    PluginSpec { limits, ..PluginSpec::new("villain", origin) }
+}
+
+/// Loads a plugin; what is wrong with its grants is an error too.
+pub fn load(spec: &PluginSpec) -> Result<Plugin> {
+    Ok(host().load(spec)?)
 }
 
 pub fn villain() -> &'static Plugin {
     static PLUGIN: OnceLock<Plugin> = OnceLock::new();
-    PLUGIN.get_or_init(|| host().load(&spec("hostile.wasm")).unwrap())
+    PLUGIN.get_or_init(|| load(&spec("hostile.wasm")).unwrap())
 }
 
 /// Three changes of table `public.orders`, the first with a large note.
@@ -74,7 +79,7 @@ pub fn outcome(mode: &str, page: Page) -> Result<Output> {
 
 /// A sound plugin still works.
 pub fn assert_host_is_well() {
-    let echo = host().load(&spec("echo.wasm")).unwrap();
+    let echo = load(&spec("echo.wasm")).unwrap();
     let out = apply(&mut echo.open(json!("buffers")).unwrap(), page()).unwrap();
     assert_eq!(out.pages, [page()]);
 }

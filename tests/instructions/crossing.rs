@@ -17,9 +17,9 @@ pub fn echo(how: &str) -> (Runtime, Box<dyn Transform>, Page) {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("../target"), Into::into);
     let folder = Workspace { folder: root.join("hostile/guests"), target }.build().unwrap_or_else(|e| panic!("{e}"));
     // The call may take minutes under valgrind.
-    let limits = Limits { deadline_ms: 600_000, ..Limits::default() };
+    let limits = Limits { deadline_ms: Some(600_000), ..Limits::default() };
     let origin = Origin::File(folder.join("echo.wasm"));
-    let spec = PluginSpec { name: "echo".to_owned(), origin, sha256: None, limits };
+    let spec = PluginSpec { limits, ..PluginSpec::new("echo", origin) };
     let host = Host::new(HostOptions::default()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut transform = host.load(&spec).unwrap().open(json!(how)).unwrap();

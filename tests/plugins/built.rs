@@ -2,7 +2,7 @@
 
 use faucet_core::ports::Transform;
 use faucet_guest_build::Workspace;
-use faucet_wasm::{Host, HostOptions, Limits, Origin, Plugin, PluginSpec};
+use faucet_wasm::{Host, HostOptions, Origin, Plugin, PluginSpec};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -20,7 +20,7 @@ pub fn plugin(workspace: &str, name: &str) -> Plugin {
     drop(turn);
     let path = built.unwrap_or_else(|error| panic!("{error}")).join(format!("{name}.wasm"));
     let origin = Origin::File(path);
-    let spec = PluginSpec { name: name.to_owned(), origin, sha256: None, limits: Limits::default() };
+    let spec = PluginSpec::new(name, origin);
     HOST.get_or_init(|| Host::new(HostOptions::default()).unwrap()).load(&spec).unwrap()
 }
 

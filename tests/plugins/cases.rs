@@ -39,7 +39,7 @@ fn mask() {
     let mask = plugin("guests", "mask");
     run(&mask, "guests/mask/cases/mask.json");
     let described = mask.describe();
-    assert_eq!((described.name.as_str(), described.deterministic), ("mask", true));
+    assert_eq!((described.name.as_str(), described.deterministic), ("mask", Some(true)));
     let found = mask.check_config(&json!({ "columns": ["a"], "metod": "hash" }));
     assert!(found[0].message.contains("metod") || found[0].path.contains("metod"), "{found:?}");
     let found = mask.check_config(&json!({ "columns": { "a": { "method": "hash", "text": "x" } } }));

@@ -83,6 +83,8 @@ pub enum Command {
     ///
     /// Lists every problem with its line and what would fix it. Warnings don't fail.
     Validate(ConfigArgs),
+    /// Write, build, test and look at plugins
+    Plugin(PluginArgs),
     /// Print the JSON Schema of the configuration, for editors
     Schema(SchemaArgs),
     /// List sources, sinks, transforms and state stores with their configuration keys
@@ -127,6 +129,40 @@ pub struct DropArgs {
     /// Don't ask
     #[arg(long, short)]
     pub yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct PluginArgs {
+    #[command(subcommand)]
+    pub command: PluginCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PluginCommand {
+    /// Run a project's cases, and what every component has to bear, in the real host
+    ///
+    /// The cases are the JSON files in the folder `cases`: what goes in and what should come out. Then come the least and
+    /// greatest integers, missing values, an empty page, a wide one, 200 in a row, and a configuration that is none.
+    Test(PluginTestArgs),
+    /// Show what a component is and what it asks for, without trusting it with anything
+    Inspect(ComponentArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct PluginTestArgs {
+    /// The project, or any folder with a folder `cases`
+    #[arg(value_name = "FOLDER", default_value = ".")]
+    pub folder: PathBuf,
+    /// The component [default: the one that `faucet plugin build` made]
+    #[arg(long, value_name = "FILE")]
+    pub component: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ComponentArgs {
+    /// The component's .wasm file
+    #[arg(value_name = "FILE")]
+    pub component: PathBuf,
 }
 
 #[derive(Debug, Args)]

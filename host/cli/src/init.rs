@@ -79,7 +79,7 @@ fn header(args: &InitArgs, mirrors: bool) -> String {
 fn block(entry: &Entry, args: &InitArgs, indent: usize) -> String {
     let pad = " ".repeat(indent);
     let mut out = format!("{pad}type: {}\n", entry.name);
-    let keys = keys(entry);
+    let keys = keys(&entry.schema);
     if keys.is_empty() {
         return out;
     }
@@ -112,7 +112,7 @@ fn is_upsert_key(key: &Key) -> bool {
 /// What makes a sink of rows a mirror.
 fn upsert_keys(sink: &Entry) -> String {
     let values = [("write_mode", "upsert"), ("key", "[id]"), ("delete_marker", "{ field: __op, values: [d] }")];
-    let offered = keys(sink);
+    let offered = keys(&sink.schema);
     let offers = |name: &str| offered.iter().any(|k| k.name == name);
     if !offers("delete_marker") {
         return String::new();

@@ -1,6 +1,6 @@
 //! `faucet list`.
 
-use faucet_core::config::Catalog;
+use faucet_core::config::{Catalog, PluginPlan};
 use serde_json::{Value, json};
 
 use crate::args::{Global, ListArgs, Output};
@@ -18,8 +18,8 @@ pub struct Entry {
 
 /// Everything in a catalog.
 pub fn entries(catalog: &Catalog) -> Vec<Entry> {
-    let sources = catalog.sources.iter().map(|s| entry("source", s.name(), s.summary(), s.schema()));
-    let sinks = catalog.sinks.iter().map(|s| entry("sink", s.name(), s.summary(), s.schema()));
+    let sources = catalog.sources.iter().map(|s| entry("source", s.name(), &s.summary(), s.schema()));
+    let sinks = catalog.sinks.iter().map(|s| entry("sink", s.name(), &s.summary(), s.schema()));
     let transforms = catalog.transforms.iter().map(|t| entry("transform", t.name(), &t.summary(), t.schema()));
     let stores = catalog.stores.iter().map(|s| entry("state", s.name(), s.summary(), s.schema()));
     sources.chain(sinks).chain(transforms).chain(stores).collect()
@@ -35,7 +35,11 @@ pub fn execute(global: &Global, args: &ListArgs) -> Result<(), Failure> {
     let mut entries = entries(&catalog);
     if let Some(path) = &args.config {
         let plugins = load::plugins(path, &catalog)?;
-        entries.extend(plugins.iter().map(|p| entry("plugin", p.name(), &p.summary(), p.schema())));
+        let plugin =
+            |p: &PluginPlan| (p.plugin.part.role(), p.name.clone(), p.plugin.part.summary(), p.plugin.part.schema());
+        entries.extend(
+            plugins.iter().map(plugin).map(|(role, name, summary, schema)| entry(role, &name, &summary, schema)),
+        );
     }
     if let Some(kind) = &args.kind {
         entries.retain(|e| e.name == *kind);
@@ -69,7 +73,7 @@ fn overview(entries: &[Entry]) -> String {
         out.push_str(&format!(
             "  {:width$}  keys: {}\n",
             "",
-            keys(entry).iter().map(|k| k.name.as_str()).collect::<Vec<_>>().join(", ")
+            keys(&entry.schema).iter().map(|k| k.name.as_str()).collect::<Vec<_>>().join(", ")
         ));
     }
     out + "\n`faucet list TYPE` explains a type's keys.\n"
@@ -84,10 +88,10 @@ pub struct Key {
     pub schema: Value,
 }
 
-/// The keys of an entry's `config:`, in declared order.
-pub fn keys(entry: &Entry) -> Vec<Key> {
-    let properties = entry.schema["properties"].as_object().into_iter().flatten();
-    let required = entry.schema["required"].as_array().cloned().unwrap_or_default();
+/// The keys that the schema of a `config:` block declares, in its order.
+pub fn keys(schema: &Value) -> Vec<Key> {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
     let key = |(name, schema): (&String, &Value)| Key {
         name: name.clone(),
         required: required.iter().any(|r| r == name),
@@ -99,8 +103,14 @@ pub fn keys(entry: &Entry) -> Vec<Key> {
 }
 
 fn with_keys(entry: &Entry) -> String {
-    let mut out = format!("{} {}: {}\n\n", entry.role, entry.name, entry.summary);
-    for key in keys(entry) {
+    let heading = format!("{} {}: {}\n\n", entry.role, entry.name, entry.summary);
+    heading + &keys_as_text(&entry.schema)
+}
+
+/// The keys of a `config:` block, explained.
+pub fn keys_as_text(schema: &Value) -> String {
+    let mut out = String::new();
+    for key in keys(schema) {
         let note = match (&key.default, key.required) {
             (_, true) => "required".to_owned(),
             (Some(default), false) => format!("default {default}"),

@@ -1,9 +1,7 @@
 //! Reading a configuration file into something that can run.
 
-use faucet_core::config::{Catalog, ConfigText, Loaded, ProcessSurroundings, Purpose, load};
-use faucet_core::ports::AnyTransform;
+use faucet_core::config::{Catalog, ConfigText, Loaded, PluginPlan, ProcessSurroundings, Purpose, load};
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::catalog;
 use crate::display::{self, Failure};
@@ -25,11 +23,11 @@ pub fn plan(path: &Path, purpose: Purpose, quiet: bool) -> Result<Loaded, Failur
 }
 
 /// The plugins a configuration declares, loaded.
-pub fn plugins(path: &Path, catalog: &Catalog) -> Result<Vec<Arc<dyn AnyTransform>>, Failure> {
+pub fn plugins(path: &Path, catalog: &Catalog) -> Result<Vec<PluginPlan>, Failure> {
     let text = ConfigText::read(path)?;
     let surroundings = ProcessSurroundings::new(text.folder.clone());
     match load(&text, Purpose::Validate, catalog, &surroundings) {
-        Ok(loaded) => Ok(loaded.plan.transforms.iter().map(|stage| stage.kind.clone()).collect()),
+        Ok(loaded) => Ok(loaded.plan.plugins),
         Err(report) => Err(Failure::Config { report, text: text.text }),
     }
 }

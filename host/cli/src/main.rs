@@ -19,6 +19,7 @@ mod list;
 mod load;
 mod logging;
 mod mirror;
+mod plugin;
 mod plugins;
 mod progress;
 mod recipe;
@@ -56,6 +57,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         },
         Command::Doctor(args) => doctor::execute(&cli.global, args),
         Command::Validate(args) => validate::execute(&cli.global, args),
+        Command::Plugin(args) => plugin::execute(&cli.global, &args.command),
         Command::Schema(args) => schema::execute(args),
         Command::List(args) => list::execute(&cli.global, args),
         Command::Explain(args) => explain::execute(args),

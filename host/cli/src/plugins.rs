@@ -1,12 +1,12 @@
-//! WebAssembly components as transforms: the ones a configuration declares, and the ones bundled with the binary.
+//! WebAssembly components: the ones a configuration declares, and the ones bundled with the binary.
 
 use async_trait::async_trait;
-use faucet_core::config::PluginLoader;
 use faucet_core::config::document::Plugin as Declared;
+use faucet_core::config::{LoadedPlugin, Part, PluginLoader};
 use faucet_core::error::{Error, Problem, Result};
 use faucet_core::ports::{AnyTransform, Transform};
-use faucet_wasm::{Host, HostOptions, Limits, Origin, Plugin, PluginSpec};
-use serde::Deserialize;
+use faucet_wasm::{Ceiling, Grants, Host, HostOptions, Limits, LoadError, Origin, Plugin, PluginSpec};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::env;
 use std::path::{Path, PathBuf};
@@ -47,22 +47,58 @@ impl PluginLoader for Loader {
         Limits::schema()
     }
 
-    fn load(&self, name: &str, plugin: &Declared, folder: &Path) -> Result<Arc<dyn AnyTransform>, Vec<Problem>> {
-        let limits = limits(plugin.limits.as_ref())?;
-        let spec = PluginSpec {
-            name: name.to_owned(),
-            origin: Origin::File(folder.join(&plugin.path)),
-            sha256: plugin.sha256.clone(),
-            limits,
-        };
-        let plugin = self.host.load(&spec).map_err(|e| vec![as_problem(&e)])?;
-        Ok(Arc::new(Component { plugin }))
+    fn grants_schema(&self) -> Value {
+        Grants::schema()
+    }
+
+    fn load(&self, name: &str, plugin: &Declared, folder: &Path) -> Result<LoadedPlugin, Vec<Problem>> {
+        let spec = self.spec(name, plugin, folder)?;
+        let plugin = self.host.load(&spec).map_err(|error| match error {
+            LoadError::Plugin(error) => vec![as_problem(&error)],
+            LoadError::Grants(problems) => problems,
+        })?;
+        let (digest, grants, warnings) = (plugin.digest().to_owned(), plugin.grants(), plugin.warnings().to_vec());
+        Ok(LoadedPlugin { part: plugin.into(), digest, grants, warnings })
     }
 }
 
-fn limits(block: Option<&Map<String, Value>>) -> Result<Limits, Vec<Problem>> {
-    let Some(block) = block else { return Ok(Limits::default()) };
-    Limits::deserialize(Value::Object(block.clone())).map_err(|e| vec![Problem::error("limits", e.to_string())])
+impl Loader {
+    fn spec(&self, name: &str, plugin: &Declared, folder: &Path) -> Result<PluginSpec, Vec<Problem>> {
+        let secrets = plugin.secrets.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
+        Ok(PluginSpec {
+            sha256: plugin.sha256.clone(),
+            limits: block("limits", plugin.limits.as_ref())?,
+            grants: block("grants", plugin.grants.as_ref())?,
+            secrets,
+            ceiling: ceiling().map_err(|error| vec![Problem::error("", error.to_string())])?,
+            folder: folder.to_owned(),
+            ..PluginSpec::new(name, Origin::File(folder.join(&plugin.path)))
+        })
+    }
+
+    /// Loads a component that no configuration declares.
+    ///
+    /// # Errors
+    /// As [`Host::load`].
+    pub fn component(&self, spec: &PluginSpec) -> Result<Plugin> {
+        Ok(self.host.load(spec)?)
+    }
+}
+
+/// What the operator of this machine allows at most.
+///
+/// # Errors
+/// If there is a ceiling and it can't be read.
+pub fn ceiling() -> Result<Ceiling> {
+    match env::var_os("FAUCET_PLUGIN_CEILING") {
+        Some(file) => Ceiling::read(Path::new(&file)),
+        None => Ok(Ceiling::none()),
+    }
+}
+
+fn block<T: Default + DeserializeOwned>(key: &str, block: Option<&Map<String, Value>>) -> Result<T, Vec<Problem>> {
+    let Some(block) = block else { return Ok(T::default()) };
+    T::deserialize(Value::Object(block.clone())).map_err(|e| vec![Problem::error(key, e.to_string())])
 }
 
 /// An entry that can't be loaded, as a problem of the configuration: at the digest when that is what differs.
@@ -75,44 +111,12 @@ fn as_problem(error: &Error) -> Problem {
     }
 }
 
-/// A loaded component.
-struct Component {
-    plugin: Plugin,
-}
-
-#[async_trait]
-impl AnyTransform for Component {
-    fn name(&self) -> &str {
-        self.plugin.name()
-    }
-
-    fn summary(&self) -> String {
-        self.plugin.describe().summary.clone()
-    }
-
-    fn schema(&self) -> Value {
-        self.plugin.describe().config_schema.clone()
-    }
-
-    fn takes_changes(&self) -> bool {
-        false
-    }
-
-    fn validate(&self, config: &Value) -> Vec<Problem> {
-        self.plugin.check_config(config)
-    }
-
-    async fn open(&self, config: &Value) -> Result<Box<dyn Transform>> {
-        self.plugin.open(config.clone())
-    }
-}
-
 /// A component inside the binary; compiled or taken from the cache when it is first needed.
 pub struct Bundled {
     name: &'static str,
     bytes: &'static [u8],
     loader: Loader,
-    component: OnceLock<Result<Component, String>>,
+    component: OnceLock<Result<Arc<dyn AnyTransform>, String>>,
 }
 
 impl Bundled {
@@ -124,15 +128,16 @@ impl Bundled {
         bundled::GUESTS.iter().map(bundle).collect()
     }
 
-    fn spec(&self) -> PluginSpec {
-        let origin = Origin::Bundled(self.bytes);
-        PluginSpec { name: self.name.to_owned(), origin, sha256: None, limits: Limits::default() }
+    fn load(&self) -> Result<Arc<dyn AnyTransform>> {
+        let plugin = self.loader.component(&PluginSpec::new(self.name, Origin::Bundled(self.bytes)))?;
+        match plugin.into() {
+            Part::Transform(transform) => Ok(transform),
+            Part::Source(_) | Part::Sink(_) => unreachable!("the bundled components are transforms"),
+        }
     }
 
-    fn component(&self) -> Option<&Component> {
-        let load =
-            || self.loader.host.load(&self.spec()).map(|plugin| Component { plugin }).map_err(|e| format!("{e:?}"));
-        match self.component.get_or_init(load) {
+    fn component(&self) -> Option<&Arc<dyn AnyTransform>> {
+        match self.component.get_or_init(|| self.load().map_err(|e| format!("{e:?}"))) {
             Ok(component) => Some(component),
             Err(error) => {
                 tracing::warn!(transform = self.name, error, "a bundled component can't be loaded");
@@ -149,11 +154,11 @@ impl AnyTransform for Bundled {
     }
 
     fn summary(&self) -> String {
-        self.component().map(AnyTransform::summary).unwrap_or_default()
+        self.component().map(|c| c.summary()).unwrap_or_default()
     }
 
     fn schema(&self) -> Value {
-        self.component().map_or_else(|| json!({"type": "object"}), AnyTransform::schema)
+        self.component().map_or_else(|| json!({"type": "object"}), |c| c.schema())
     }
 
     fn takes_changes(&self) -> bool {
@@ -168,7 +173,7 @@ impl AnyTransform for Bundled {
         match self.component() {
             Some(component) => component.open(config).await,
             // Loading it again gives the error itself.
-            None => self.loader.host.load(&self.spec())?.open(config.clone()),
+            None => self.load()?.open(config).await,
         }
     }
 }

@@ -23,7 +23,7 @@ fn build(workspace: &str) -> PathBuf {
 
 fn spec(folder: &Path, name: &str) -> PluginSpec {
     let origin = Origin::File(folder.join(format!("{name}.wasm")));
-    PluginSpec { name: name.to_owned(), origin, sha256: None, limits: Limits::default() }
+    PluginSpec::new(name, origin)
 }
 
 /// Orders, as a shop has them: integers, a decimal, texts of several lengths, a time, a truth value, nulls.

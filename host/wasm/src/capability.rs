@@ -1,18 +1,25 @@
-//! What a guest gets of the world: a WASI in which nothing is there.
+//! What a guest gets of the world: nothing, and then what is granted.
 //!
-//! No arguments, no environment, no files, no network. The clocks stand still at 1970-01-01, so sleeping returns at
-//! once and nothing depends on when a page is processed. Random numbers come from a fixed sequence, the same for every
-//! instance. All of this makes a transform a function of its configuration and its page.
+//! Ungranted there are no arguments, no environment, no files, no network. The clocks stand still at 1970-01-01, so
+//! sleeping returns at once and nothing depends on when a page is processed. Random numbers come from a fixed sequence,
+//! the same for every instance. All of this makes a transform a function of its configuration and its page.
 
 use crate::capture::Capture;
+use crate::grant::{Access, Effective};
 use crate::limits::{Limits, Meter};
 use crate::log::GuestLog;
+use crate::measure::Metrics;
+use crate::outbound::{Sender, Tls, Traffic};
 use sha2::{Digest, Sha256};
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::clocks::monotonic_clock;
 use wasmtime_wasi::p2::{DynPollable, Pollable, subscribe};
-use wasmtime_wasi::{Deterministic, HostWallClock, WasiCtx, WasiCtxView, WasiView, async_trait};
+use wasmtime_wasi::{
+    Deterministic, FsPerms, HostWallClock, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView, async_trait,
+};
+use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 /// Handles a guest may hold on the host's side.
 const HANDLES: usize = 1000;
@@ -20,32 +27,81 @@ const HANDLES: usize = 1000;
 /// Bytes of the random sequence before it repeats.
 const RANDOM: u32 = 4096;
 
+/// What all instances of a plugin are started with.
+#[derive(Clone)]
+pub(crate) struct World {
+    /// The name it goes by.
+    pub(crate) plugin: String,
+    /// What it may use.
+    pub(crate) limits: Limits,
+    /// What it may do.
+    pub(crate) grants: Arc<Effective>,
+    /// Its requests of the last minute.
+    pub(crate) traffic: Arc<Traffic>,
+    /// For its requests.
+    pub(crate) tls: Tls,
+}
+
+impl World {
+    /// The same without anything granted, for calls that must not touch the world.
+    pub(crate) fn closed(&self) -> Self {
+        Self { grants: Arc::default(), limits: self.limits.quick(), ..self.clone() }
+    }
+}
+
 /// The host's side of one instance.
 pub(crate) struct Surroundings {
     wasi: WasiCtx,
     table: ResourceTable,
+    http: WasiHttpCtx,
+    sender: Sender,
+    /// The monotonic clock, if there is one.
+    started: Option<Instant>,
     /// What the guest wrote to stdout and stderr.
     pub(crate) written: Capture,
     /// Where its log lines go.
     pub(crate) log: GuestLog,
+    /// Where its metrics go.
+    pub(crate) metrics: Metrics,
     /// What it may use.
     pub(crate) meter: Meter,
+    /// Names of its secrets.
+    pub(crate) secrets: Vec<String>,
 }
 
 impl Surroundings {
-    pub(crate) fn new(plugin: &str, limits: &Limits) -> Self {
+    /// # Errors
+    /// If a granted folder can't be opened.
+    pub(crate) fn new(world: &World) -> wasmtime::Result<Self> {
+        let (plugin, limits, grants) = (world.plugin.as_str(), &world.limits, &world.grants);
         let written = Capture::default();
         let mut table = ResourceTable::new();
         table.set_max_capacity(HANDLES);
-        Self { wasi: empty_world(&written), table, written, log: GuestLog::new(plugin), meter: Meter::new(limits) }
+        let sender = Sender::new(plugin, grants.clone(), *limits, world.traffic.clone(), world.tls.clone());
+        Ok(Self {
+            wasi: wasi(&written, grants)?,
+            table,
+            http: WasiHttpCtx::new(),
+            sender,
+            started: grants.clock.then(Instant::now),
+            written,
+            log: GuestLog::new(plugin, limits.log_lines),
+            metrics: Metrics::new(plugin),
+            meter: Meter::new(limits),
+            secrets: grants.secrets.keys().cloned().collect(),
+        })
     }
-}
 
-impl Surroundings {
     /// A new call: logs are counted and refusals remembered afresh.
     pub(crate) fn next_call(&mut self) {
         self.log.next_call();
         self.meter.next_call();
+        self.sender.next_call();
+    }
+
+    /// What the guest was refused in this call.
+    pub(crate) fn refusal(&self) -> Option<String> {
+        self.sender.refusals().take()
     }
 }
 
@@ -55,19 +111,45 @@ impl WasiView for Surroundings {
     }
 }
 
-fn empty_world(written: &Capture) -> WasiCtx {
-    WasiCtx::builder()
+impl WasiHttpView for Surroundings {
+    fn http(&mut self) -> WasiHttpCtxView<'_> {
+        WasiHttpCtxView { ctx: &mut self.http, table: &mut self.table, hooks: &mut self.sender }
+    }
+}
+
+fn wasi(written: &Capture, grants: &Effective) -> wasmtime::Result<WasiCtx> {
+    let mut builder = WasiCtx::builder();
+    builder
         .stdout(written.clone())
         .stderr(written.clone())
-        .wall_clock(StillClock)
-        .secure_random(Deterministic::new(sequence("secure")))
-        .insecure_random(Deterministic::new(sequence("insecure")))
-        .insecure_random_seed(0)
         .max_random_size(1 << 20)
         .allow_tcp(false)
         .allow_udp(false)
         .allow_ip_name_lookup(false)
-        .build()
+        .envs(&grants.env);
+    if !grants.clock {
+        builder.wall_clock(StillClock);
+    }
+    if !grants.random {
+        builder
+            .secure_random(Deterministic::new(sequence("secure")))
+            .insecure_random(Deterministic::new(sequence("insecure")))
+            .insecure_random_seed(0);
+    }
+    open_folders(&mut builder, grants)?;
+    Ok(builder.build())
+}
+
+/// Opens the granted folders. By cap-std nothing outside of them can be reached, through `..` or a link.
+fn open_folders(builder: &mut WasiCtxBuilder, grants: &Effective) -> wasmtime::Result<()> {
+    for dir in &grants.dirs {
+        let permissions = match dir.access {
+            Access::Read => FsPerms::ReadOnly,
+            Access::Write => FsPerms::ReadWrite,
+        };
+        builder.preopened_dir(&dir.path, dir.name(), permissions)?;
+    }
+    Ok(())
 }
 
 /// Bytes that look random and are always the same.
@@ -79,8 +161,13 @@ fn sequence(name: &str) -> Vec<u8> {
 /// Offers this world to components.
 pub(crate) fn link(linker: &mut Linker<Surroundings>) -> wasmtime::Result<()> {
     wasmtime_wasi::p2::add_to_linker_sync(linker)?;
+    wasmtime_wasi_http::p2::add_only_http_to_linker_sync(linker)?;
     linker.allow_shadowing(true);
-    monotonic_clock::add_to_linker::<_, Still>(linker, |surroundings| StillView(&mut surroundings.table))?;
+    monotonic_clock::add_to_linker::<_, Ticking>(linker, |surroundings| Clock {
+        started: surroundings.started,
+        deadline: surroundings.sender.deadline(),
+        table: &mut surroundings.table,
+    })?;
     linker.allow_shadowing(false);
     Ok(())
 }
@@ -99,43 +186,58 @@ impl HostWallClock for StillClock {
 }
 
 /// The monotonic clock. WASI's own would let a guest sleep inside the host, out of reach of the deadline.
-struct Still;
+struct Ticking;
 
-impl HasData for Still {
-    type Data<'a> = StillView<'a>;
+impl HasData for Ticking {
+    type Data<'a> = Clock<'a>;
 }
 
-struct StillView<'a>(&'a mut ResourceTable);
+/// Stands still unless the real time is granted. A pause is over at once where it stands still, and no later than the
+/// call's deadline where it does not.
+struct Clock<'a> {
+    started: Option<Instant>,
+    deadline: Instant,
+    table: &'a mut ResourceTable,
+}
 
-impl StillView<'_> {
-    fn now_ready(&mut self) -> wasmtime::Result<Resource<DynPollable>> {
-        let ready = self.0.push(Ready)?;
-        subscribe(self.0, ready)
+impl Clock<'_> {
+    fn elapsed(&self) -> u64 {
+        self.started.map_or(0, |started| u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn after(&mut self, nanoseconds: u64) -> wasmtime::Result<Resource<DynPollable>> {
+        let over = |_| self.deadline.min(Instant::now() + Duration::from_nanos(nanoseconds));
+        let moment = self.table.push(Moment(self.started.map(over)))?;
+        subscribe(self.table, moment)
     }
 }
 
-impl monotonic_clock::Host for StillView<'_> {
+impl monotonic_clock::Host for Clock<'_> {
     fn now(&mut self) -> wasmtime::Result<u64> {
-        Ok(0)
+        Ok(self.elapsed())
     }
 
     fn resolution(&mut self) -> wasmtime::Result<u64> {
         Ok(1)
     }
 
-    fn subscribe_instant(&mut self, _: u64) -> wasmtime::Result<Resource<DynPollable>> {
-        self.now_ready()
+    fn subscribe_instant(&mut self, when: u64) -> wasmtime::Result<Resource<DynPollable>> {
+        self.after(when.saturating_sub(self.elapsed()))
     }
 
-    fn subscribe_duration(&mut self, _: u64) -> wasmtime::Result<Resource<DynPollable>> {
-        self.now_ready()
+    fn subscribe_duration(&mut self, pause: u64) -> wasmtime::Result<Resource<DynPollable>> {
+        self.after(pause)
     }
 }
 
-/// A moment that has come.
-struct Ready;
+/// A moment; none is one that has come.
+struct Moment(Option<Instant>);
 
 #[async_trait]
-impl Pollable for Ready {
-    async fn ready(&mut self) {}
+impl Pollable for Moment {
+    async fn ready(&mut self) {
+        if let Some(moment) = self.0 {
+            tokio::time::sleep_until(moment.into()).await;
+        }
+    }
 }

@@ -1,9 +1,10 @@
 //! The engine, and how guest code is run on it.
 
-use crate::capability::{self, Surroundings};
+use crate::capability::{self, Surroundings, World};
 use crate::deadline::Ticker;
 use crate::fault::ENGINE;
 use crate::limits::Limits;
+use crate::outbound::Tls;
 use crate::v0_1;
 use faucet_core::error::{Error, Result};
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -20,6 +21,7 @@ const COMPONENT_HANDLES: usize = 10_000;
 pub(crate) struct Runtime {
     pub(crate) engine: wasmtime::Engine,
     pub(crate) linker: Linker<Surroundings>,
+    pub(crate) tls: Tls,
     ticker: Ticker,
 }
 
@@ -29,16 +31,19 @@ impl Runtime {
         let engine = wasmtime::Engine::new(&config()).map_err(|error| failed(error.to_string()))?;
         let linker = linker(&engine).map_err(|error| failed(error.to_string()))?;
         let ticker = Ticker::start(engine.clone()).map_err(|error| failed(error.to_string()))?;
-        Ok(Self { engine, linker, ticker })
+        Ok(Self { engine, linker, tls: Tls::default(), ticker })
     }
 
-    /// A store for one instance, with nothing in it but what the limits grant.
-    pub(crate) fn store(&self, plugin: &str, limits: &Limits) -> Store<Surroundings> {
-        let mut store = Store::new(&self.engine, Surroundings::new(plugin, limits));
+    /// A store for one instance, with nothing in it but what is granted.
+    ///
+    /// # Errors
+    /// If a granted folder can't be opened.
+    pub(crate) fn store(&self, world: &World) -> wasmtime::Result<Store<Surroundings>> {
+        let mut store = Store::new(&self.engine, Surroundings::new(world)?);
         store.limiter(|surroundings| &mut surroundings.meter);
         store.set_max_component_handles(COMPONENT_HANDLES);
         store.epoch_deadline_trap();
-        store
+        Ok(store)
     }
 
     /// Runs guest code under a deadline, off the threads that drive async tasks. `input` is the size of what the guest

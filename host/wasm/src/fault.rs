@@ -23,7 +23,13 @@ pub static CODES: &[&Code] = &[
     &BAD_OUTPUT,
     &INVALID_CONFIG,
     &FAILED,
+    &UNAVAILABLE,
+    &UNSUPPORTED,
+    &SESSION_LOST,
+    &REJECTED,
+    &FOREIGN_BOOKMARK,
     &NEEDS_ROWS,
+    &crate::grant::CEILING,
 ];
 
 /// A plugin's file can't be read.
@@ -61,9 +67,9 @@ pub static WRONG_WORLD: Code = Code {
     id: "plugin.wrong_world",
     blame: Blame::Plugin,
     retry: Retry::Operator,
-    title: "the component is no faucet transform",
-    help: "A transform exports the interface `faucet:connector/transforms`, and this component does not. Write it with \
-           one of the SDKs, or against the WIT package in the folder `wit`.",
+    title: "the component is no faucet plugin",
+    help: "A plugin exports one of the interfaces `faucet:connector/transforms`, `sources` and `sinks`, and this component \
+           does not. Write it with one of the SDKs, or against the WIT package in the folder `wit`.",
 };
 
 /// A component of another version of the boundary.
@@ -82,8 +88,9 @@ pub static NOT_OFFERED: Code = Code {
     blame: Blame::Plugin,
     retry: Retry::Operator,
     title: "the component needs something this host does not offer",
-    help: "A component says what it imports. This one wants an interface that a transform does not get here, such as \
-           outbound HTTP. Transforms work on their page and nothing else.",
+    help: "A component says what it imports. This one wants an interface that no plugin gets here. A plugin has the \
+           interfaces of the WIT package in the folder `wit`, WASI 0.2 and outgoing HTTP, and of those only what is \
+           granted does anything.",
 };
 
 /// The engine can't start.
@@ -113,8 +120,9 @@ pub static DEADLINE: Code = Code {
     blame: Blame::Plugin,
     retry: Retry::Never,
     title: "the plugin did not finish in time",
-    help: "One call may take `limits.deadline_ms` milliseconds, 2000 unless set. The plugin may loop for ever, or the \
-           pages are large for what it does: raise the limit, or lower `batch_size`.",
+    help: "One call may take `limits.deadline_ms` milliseconds, unless set 2000 in a transform and 60000 in a source or a \
+           sink. The plugin may loop for ever, wait for a server that does not answer, or the pages are large for what it \
+           does: raise the limit, or lower `batch_size`.",
 };
 
 /// A guest wanted too much memory.
@@ -166,6 +174,56 @@ pub static FAILED: Code = Code {
            configuration, or put another transform before it.",
 };
 
+/// What a plugin talks to can't answer now.
+pub static UNAVAILABLE: Code = Code {
+    id: "plugin.unavailable",
+    blame: Blame::Plugin,
+    retry: Retry::Backoff,
+    title: "what the plugin talks to can't answer now",
+    help: "The message comes from the plugin: the server it talks to is down, overloaded, or asks to come back later. It is \
+           tried again under `execution.retry`.",
+};
+
+/// A plugin was asked for what it does not do.
+pub static UNSUPPORTED: Code = Code {
+    id: "plugin.unsupported",
+    blame: Blame::Config,
+    retry: Retry::Never,
+    title: "the plugin does not do this",
+    help: "The message comes from the plugin: it was asked for something it does not offer, such as its list of tables or \
+           its current position. Use another connector for that.",
+};
+
+/// A source or sink broke in the middle of its work.
+pub static SESSION_LOST: Code = Code {
+    id: "plugin.session_lost",
+    blame: Blame::Plugin,
+    retry: Retry::Backoff,
+    title: "a source or sink plugin broke in the middle of its work",
+    help: "The component crashed, ran out of time or wanted too much memory; the message says which. Its instance is \
+           dropped, with all that was not committed, and another one goes on from the last bookmark under \
+           `execution.retry`. If it breaks each time, raise `limits`, or report it to the plugin's author.",
+};
+
+/// A sink rejected a row.
+pub static REJECTED: Code = Code {
+    id: "plugin.row_rejected",
+    blame: Blame::Sink,
+    retry: Retry::Never,
+    title: "a sink plugin can't write a row",
+    help: "The message comes from the plugin. A `dlq` sets such rows aside and goes on with the others.",
+};
+
+/// A bookmark of something else.
+pub static FOREIGN_BOOKMARK: Code = Code {
+    id: "plugin.foreign_bookmark",
+    blame: Blame::State,
+    retry: Retry::Operator,
+    title: "the stored bookmark is not one of this plugin",
+    help: "The pipeline had another source before, or its state was edited. Give the pipeline another `name`, so that it \
+           starts over, or bring the earlier source back.",
+};
+
 /// A page of changes reached a guest.
 pub static NEEDS_ROWS: Code = Code {
     id: "plugin.needs_rows",
@@ -193,17 +251,58 @@ impl fmt::Display for Subject {
 #[derive(Debug, Clone)]
 pub(crate) enum Call {
     Describe,
+    Check,
     Open,
     Apply { table: String, rows: usize },
+    Capture,
+    Discover,
+    Read,
+    Confirm,
+    LastToken,
+    Write { table: String, rows: usize },
+    Commit,
+    Finish,
+}
+
+impl Call {
+    /// Its name in `wit/`.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Describe => "describe",
+            Self::Check => "check",
+            Self::Open => "open",
+            Self::Apply { .. } => "apply",
+            Self::Capture => "capture",
+            Self::Discover => "discover",
+            Self::Read => "read",
+            Self::Confirm => "confirm",
+            Self::LastToken => "last-token",
+            Self::Write { .. } => "write",
+            Self::Commit => "commit",
+            Self::Finish => "finish",
+        }
+    }
+
+    /// Whether it is part of a session that can be opened again at a bookmark.
+    pub(crate) fn is_of_a_session(&self) -> bool {
+        match self {
+            Self::Read | Self::Confirm | Self::LastToken | Self::Write { .. } | Self::Commit | Self::Finish => true,
+            Self::Describe | Self::Check | Self::Open | Self::Apply { .. } | Self::Capture | Self::Discover => false,
+        }
+    }
 }
 
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name();
         match self {
-            Self::Describe => f.write_str("in 'describe'"),
-            Self::Open => f.write_str("in 'open'"),
-            Self::Apply { table, rows: 0 } => write!(f, "in 'apply' on an empty page of table {table}"),
-            Self::Apply { table, rows } => write!(f, "in 'apply' on rows 1 to {rows} of a page of table {table}"),
+            Self::Apply { table, rows: 0 } | Self::Write { table, rows: 0 } => {
+                write!(f, "in '{name}' on an empty page of table {table}")
+            }
+            Self::Apply { table, rows } | Self::Write { table, rows } => {
+                write!(f, "in '{name}' on rows 1 to {rows} of a page of table {table}")
+            }
+            _ => write!(f, "in '{name}'"),
         }
     }
 }
@@ -261,7 +360,7 @@ pub(crate) fn judge(error: &wasmtime::Error, refused: Option<Refused>, limits: &
     let trap = error.downcast_ref::<Trap>();
     match (trap, refused) {
         (Some(Trap::Interrupt), _) => {
-            Verdict::new(&DEADLINE, format!("did not finish within {} ms", limits.deadline_ms))
+            Verdict::new(&DEADLINE, format!("did not finish within {} ms", limits.deadline_ms()))
                 .hint("raise limits.deadline_ms, or lower batch_size".to_owned())
         }
         (_, Some(Refused::Memory(bytes))) => {

@@ -1,13 +1,15 @@
 //! Loads plugins.
 
 use crate::cache::Cache;
-use crate::capability::Surroundings;
+use crate::capability::{Surroundings, World};
 use crate::engine::Runtime;
-use crate::fault::{NOT_A_COMPONENT, NOT_OFFERED, Subject, WRONG_VERSION, WRONG_WORLD};
+use crate::fault::{INVALID_CONFIG, NOT_A_COMPONENT, NOT_OFFERED, Subject, WRONG_VERSION, WRONG_WORLD};
+use crate::grant::settle;
+use crate::limits::{Limits, PATIENT, QUICK};
 use crate::origin::{Loaded, PluginSpec};
 use crate::plugin::{Plugin, Shared};
-use crate::v0_1::{PACKAGE, Pre, TRANSFORMS, VERSION};
-use faucet_core::error::{Error, Result};
+use crate::v0_1::{PACKAGE, Pre, Role, VERSION, listed};
+use faucet_core::error::{Error, Problem, Result};
 use std::path::PathBuf;
 use std::sync::Arc;
 use wasmtime::component::{Component, InstancePre};
@@ -42,20 +44,33 @@ impl Host {
         Ok(Self { runtime, cache })
     }
 
-    /// Reads a plugin, checks it against its pin, compiles it or takes its compiled form from the cache, and asks it
-    /// what it is.
+    /// Reads a plugin, checks it against its pin, compiles it or takes its compiled form from the cache, asks it what it
+    /// is, and settles what it may do.
     ///
     /// # Errors
-    /// Says which plugin, and what about it: its file, its digest, its sort, its version, its imports, or its first
-    /// call.
-    pub fn load(&self, spec: &PluginSpec) -> Result<Plugin> {
+    /// Says which plugin, and what about it: its file, its digest, its sort, its version, its imports, its first call, or
+    /// its grants.
+    pub fn load(&self, spec: &PluginSpec) -> Result<Plugin, LoadError> {
         let loaded = spec.read()?;
         let component = self.component(&spec.name, &loaded)?;
         let subject = Subject { name: spec.name.clone(), digest: loaded.digest };
-        self.check_world(&subject, &component)?;
+        let (role, version) = self.role(&subject, &component)?;
         let pre = self.link(&subject, &component)?;
-        let pre = Pre::new(pre).map_err(|error| not_a_transform(&subject, &error.root_cause().to_string()))?;
-        Plugin::new(Shared { runtime: self.runtime.clone(), subject, limits: spec.limits, pre })
+        let pre = Pre::new(pre, role).map_err(|error| not_a_plugin(&subject, &error.root_cause().to_string()))?;
+        let usual = if role == Role::Transform { QUICK } else { PATIENT };
+        let limits = spec.limits.capped(spec.ceiling.limits(), usual);
+        let mut shared =
+            Shared { runtime: self.runtime.clone(), world: self.world(spec, limits), subject, version, pre };
+        let description = shared.describe()?;
+        let settled = settle(&description.wants, &spec.grants, &spec.secrets, &spec.ceiling, &spec.folder);
+        let (effective, warnings) = settled.map_err(LoadError::Grants)?;
+        shared.world.grants = Arc::new(effective);
+        Ok(Plugin::new(shared, description, warnings))
+    }
+
+    fn world(&self, spec: &PluginSpec, limits: Limits) -> World {
+        let tls = self.runtime.tls.clone();
+        World { plugin: spec.name.clone(), limits, grants: Arc::default(), traffic: Arc::default(), tls }
     }
 
     fn component(&self, name: &str, loaded: &Loaded) -> Result<Component> {
@@ -73,17 +88,21 @@ impl Host {
         Ok(component)
     }
 
-    /// The component must export the interface of a transform, in a version that this host speaks.
-    fn check_world(&self, subject: &Subject, component: &Component) -> Result<()> {
+    /// What the component is: it must export one of the interfaces, in a version that this host speaks.
+    fn role(&self, subject: &Subject, component: &Component) -> Result<(Role, String)> {
         let exports = Pre::exports(component, &self.runtime.engine);
-        let versions: Vec<&str> = exports.iter().filter_map(|export| version_of(export, TRANSFORMS)).collect();
+        let versions: Vec<(Role, &str)> = Role::ALL
+            .iter()
+            .flat_map(|role| exports.iter().filter_map(|export| Some((*role, version_of(export, role.interface())?))))
+            .collect();
         match versions.as_slice() {
             [] => {
                 let exported = if exports.is_empty() { "nothing".to_owned() } else { exports.join(", ") };
-                Err(not_a_transform(subject, &format!("it exports {exported}")))
+                Err(not_a_plugin(subject, &format!("it exports {exported}")))
             }
-            versions if versions.iter().any(|version| understood(version)) => Ok(()),
-            versions => Err(wrong_version(subject, versions[0])),
+            [(role, version)] if understood(version) => Ok((*role, (*version).to_owned())),
+            [(_, version)] => Err(wrong_version(subject, version)),
+            _ => Err(not_a_plugin(subject, "it exports more than one of the interfaces")),
         }
     }
 
@@ -118,7 +137,32 @@ fn wrong_version(subject: &Subject, version: &str) -> Error {
     Error::new(&WRONG_VERSION, what).hint("build the plugin with the SDK of this faucet, or use another faucet")
 }
 
-fn not_a_transform(subject: &Subject, why: &str) -> Error {
-    let what = format!("{subject} is no transform: {why}");
-    Error::new(&WRONG_WORLD, what).hint(format!("a transform exports {TRANSFORMS}@{VERSION}"))
+fn not_a_plugin(subject: &Subject, why: &str) -> Error {
+    let what = format!("{subject} is no plugin: {why}");
+    let wanted = Role::ALL.map(|role| format!("a {} exports {}@{VERSION}", role.name(), role.interface()));
+    Error::new(&WRONG_WORLD, what).hint(wanted.join(", "))
+}
+
+/// Why a plugin was not loaded.
+#[derive(Debug)]
+pub enum LoadError {
+    /// What is wrong with the component.
+    Plugin(Error),
+    /// What is wrong with its grants; paths start at its entry.
+    Grants(Vec<Problem>),
+}
+
+impl From<Error> for LoadError {
+    fn from(error: Error) -> Self {
+        Self::Plugin(error)
+    }
+}
+
+impl From<LoadError> for Error {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Plugin(error) => error,
+            LoadError::Grants(problems) => Error::new(&INVALID_CONFIG, listed(&problems)),
+        }
+    }
 }

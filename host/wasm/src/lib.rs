@@ -1,10 +1,11 @@
-//! Runs WebAssembly components as transforms.
+//! Runs WebAssembly components as sources, transforms and sinks.
 //!
-//! The only crate that knows wasmtime. To the engine a plugin is another implementation of
-//! [`Transform`](faucet_core::ports::Transform); what is special about it stays in here:
+//! The only crate that knows wasmtime. To the engine a plugin is another implementation of the ports
+//! ([`faucet_core::ports`]); what is special about it stays in here:
 //!
-//! * **It is a stranger.** It gets memory, time and its page, and nothing of the world (`capability`). Whatever it
-//!   hands over is checked before it is used (`v0_1::decode`). It can fail, and it can't harm.
+//! * **It is a stranger.** It gets memory, time and its pages, and of the world what it asks for, the configuration grants
+//!   and the operator allows (`grant`, `capability`, `outbound`). Whatever it hands over is checked before it is used
+//!   (`v0_1`). It can fail, and it can't harm.
 //! * **It is fast to start.** It compiles once per machine (`cache`); instances are cheap and live long.
 //! * **It fails in words.** Every failure names the plugin, its digest, the call and the rows (`fault`).
 //!
@@ -13,18 +14,27 @@
 mod cache;
 mod capability;
 mod capture;
+pub mod cases;
 mod deadline;
 mod engine;
 mod fault;
+mod grant;
 mod host;
 mod limits;
 mod log;
+mod measure;
 mod origin;
+mod outbound;
+mod part;
 mod plugin;
+mod task;
+pub mod trials;
 mod v0_1;
 
 pub use fault::CODES;
-pub use host::{Host, HostOptions};
+pub use grant::{Access, Ceiling, DirGrant, Grants, Wants};
+pub use host::{Host, HostOptions, LoadError};
 pub use limits::Limits;
 pub use origin::{Origin, PluginSpec};
 pub use plugin::{Description, Plugin};
+pub use v0_1::Role;

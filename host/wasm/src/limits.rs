@@ -11,6 +11,12 @@ const OUTPUT_FLOOR: usize = 4 << 20;
 /// Entries of all tables of an instance together. Rust components need a few thousand.
 const TABLE_ENTRIES: usize = 200_000;
 
+/// How long a call of a transform may take, and any call that must not touch the world.
+pub(crate) const QUICK: u32 = 2_000;
+
+/// How long a call of a source or a sink may take, which waits for others.
+pub(crate) const PATIENT: u32 = 60_000;
+
 /// What one instance of a plugin may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -18,17 +24,34 @@ pub struct Limits {
     /// Memory, in MiB.
     #[schemars(range(min = 1, max = 4096))]
     pub memory_mb: u32,
-    /// How long one call may take, in milliseconds of real time.
+    /// How long one call may take, in milliseconds of real time, waiting for answers included. Default: 2000 for a
+    /// transform, 60000 for a source or a sink.
     #[schemars(range(min = 1, max = 3_600_000))]
-    pub deadline_ms: u32,
+    pub deadline_ms: Option<u32>,
     /// How many times the size of its page an output may have. 4 MiB are always allowed.
     #[schemars(range(min = 1, max = 1024))]
     pub output_ratio: u32,
+    /// Lines it may log in one call; the rest is dropped.
+    #[schemars(range(max = 1_000_000))]
+    pub log_lines: u32,
+    /// HTTP requests it may send within a minute, all its instances together.
+    #[schemars(range(min = 1))]
+    pub http_requests_per_minute: u32,
+    /// Size of the answer to an HTTP request, in MiB.
+    #[schemars(range(min = 1, max = 1024))]
+    pub http_response_mb: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { memory_mb: 64, deadline_ms: 2000, output_ratio: 16 }
+        Self {
+            memory_mb: 64,
+            deadline_ms: None,
+            output_ratio: 16,
+            log_lines: 100,
+            http_requests_per_minute: 600,
+            http_response_mb: 16,
+        }
     }
 }
 
@@ -38,9 +61,34 @@ impl Limits {
         schemars::schema_for!(Self).to_value()
     }
 
+    /// The lesser of both, key by key. `usual` is the deadline where none is set.
+    #[must_use]
+    pub(crate) fn capped(self, most: &Self, usual: u32) -> Self {
+        let deadline = self.deadline_ms.unwrap_or(usual);
+        Self {
+            memory_mb: self.memory_mb.min(most.memory_mb),
+            deadline_ms: Some(most.deadline_ms.map_or(deadline, |most| deadline.min(most))),
+            output_ratio: self.output_ratio.min(most.output_ratio),
+            log_lines: self.log_lines.min(most.log_lines),
+            http_requests_per_minute: self.http_requests_per_minute.min(most.http_requests_per_minute),
+            http_response_mb: self.http_response_mb.min(most.http_response_mb),
+        }
+    }
+
+    /// The same for a call that must not touch the world.
+    #[must_use]
+    pub(crate) fn quick(self) -> Self {
+        Self { deadline_ms: Some(self.deadline_ms.unwrap_or(QUICK).min(QUICK)), ..self }
+    }
+
+    /// How long one call may take, in milliseconds.
+    pub(crate) fn deadline_ms(&self) -> u32 {
+        self.deadline_ms.unwrap_or(QUICK)
+    }
+
     /// How long one call may take.
     pub(crate) fn deadline(&self) -> Duration {
-        Duration::from_millis(self.deadline_ms.into())
+        Duration::from_millis(self.deadline_ms().into())
     }
 
     /// Bytes a guest may hand over in one call whose input had `input` bytes.
@@ -132,9 +180,19 @@ mod tests {
     }
 
     #[test]
+    fn a_ceiling_caps_every_key_and_leaves_lower_ones() {
+        let most = Limits { memory_mb: 32, deadline_ms: Some(1000), http_requests_per_minute: 10, ..Limits::default() };
+        let capped = Limits { memory_mb: 8, ..Limits::default() }.capped(&most, PATIENT);
+        let wanted =
+            Limits { memory_mb: 8, deadline_ms: Some(1000), http_requests_per_minute: 10, ..Limits::default() };
+        assert_eq!(capped, wanted);
+        assert_eq!(Limits::default().capped(&Limits::default(), PATIENT).deadline_ms(), PATIENT);
+    }
+
+    #[test]
     fn the_block_refuses_unknown_keys_and_has_defaults() {
         let limits: Limits = serde_json::from_str(r#"{ "memory_mb": 8 }"#).unwrap();
-        assert_eq!(limits, Limits { memory_mb: 8, deadline_ms: 2000, output_ratio: 16 });
+        assert_eq!(limits, Limits { memory_mb: 8, ..Limits::default() });
         assert!(serde_json::from_str::<Limits>(r#"{ "memory": 8 }"#).is_err());
     }
 }

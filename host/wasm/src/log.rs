@@ -2,9 +2,6 @@
 
 use tracing::{debug, error, info, warn};
 
-/// Lines per call.
-const LINES: u32 = 100;
-
 /// Bytes per line.
 const WIDTH: usize = 2048;
 
@@ -22,11 +19,13 @@ pub(crate) enum Level {
 pub(crate) struct GuestLog {
     plugin: String,
     lines: u32,
+    most: u32,
 }
 
 impl GuestLog {
-    pub(crate) fn new(plugin: &str) -> Self {
-        Self { plugin: plugin.to_owned(), lines: 0 }
+    /// At most `most` lines in a call.
+    pub(crate) fn new(plugin: &str, most: u32) -> Self {
+        Self { plugin: plugin.to_owned(), lines: 0, most }
     }
 
     /// A new call: its lines are counted afresh.
@@ -37,9 +36,10 @@ impl GuestLog {
     pub(crate) fn line(&mut self, level: Level, message: &str) {
         self.lines = self.lines.saturating_add(1);
         let plugin = self.plugin.as_str();
-        if self.lines > LINES {
-            if self.lines == LINES + 1 {
-                warn!(plugin, "the plugin logs more than {LINES} lines a call; the rest is dropped");
+        let most = self.most;
+        if self.lines > most {
+            if self.lines == most.saturating_add(1) {
+                warn!(plugin, "the plugin logs more than {most} lines a call (limits.log_lines); the rest is dropped");
             }
             return;
         }

@@ -1,10 +1,12 @@
 //! Where a plugin comes from, and whether that is what was meant.
 
 use crate::fault::{DIGEST_MISMATCH, NOT_A_COMPONENT, NOT_FOUND};
+use crate::grant::{Ceiling, Grants};
 use crate::limits::Limits;
 use faucet_core::error::{Error, Result};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +24,14 @@ pub struct PluginSpec {
     pub sha256: Option<String>,
     /// What each instance may use.
     pub limits: Limits,
+    /// What it may do beyond its pages.
+    pub grants: Grants,
+    /// Values of the secrets that the grants name.
+    pub secrets: BTreeMap<String, String>,
+    /// What the operator allows at most.
+    pub ceiling: Ceiling,
+    /// Where relative paths of the grants start.
+    pub folder: PathBuf,
 }
 
 /// Where a plugin's bytes are.
@@ -41,6 +51,20 @@ pub(crate) struct Loaded {
 }
 
 impl PluginSpec {
+    /// A plugin with nothing granted and the usual limits.
+    pub fn new(name: impl Into<String>, origin: Origin) -> Self {
+        Self {
+            name: name.into(),
+            origin,
+            sha256: None,
+            limits: Limits::default(),
+            grants: Grants::default(),
+            secrets: BTreeMap::new(),
+            ceiling: Ceiling::none(),
+            folder: PathBuf::new(),
+        }
+    }
+
     pub(crate) fn read(&self) -> Result<Loaded> {
         let bytes = match &self.origin {
             Origin::Bundled(bytes) => Cow::Borrowed(*bytes),

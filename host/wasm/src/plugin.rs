@@ -1,17 +1,20 @@
-//! A plugin that was loaded: what it says about itself, whether it accepts a configuration, and transforms made of it.
+//! A plugin that was loaded: what it says about itself, whether it accepts a configuration, and what is made of it.
 
-use crate::capability::Surroundings;
+use crate::capability::{Surroundings, World};
 use crate::engine::Runtime;
-use crate::fault::{self, BAD_OUTPUT, Call, FAILED, INVALID_CONFIG, Subject};
+use crate::fault::{
+    self, BAD_OUTPUT, Call, ENGINE, FAILED, FOREIGN_BOOKMARK, INVALID_CONFIG, SESSION_LOST, Subject, TRAP, UNAVAILABLE,
+    UNSUPPORTED,
+};
+use crate::grant::Wants;
 use crate::limits::Limits;
 use crate::log::cut;
-use crate::v0_1::{Ended, Guest, GuestTransform, Pre, listed};
+use crate::v0_1::{self, Ended, Guest, GuestTransform, Pre, Role, listed};
 use faucet_core::config::check::check;
-use faucet_core::error::{Code, Error, Problem, Result, Severity};
+use faucet_core::error::{Error, Problem, Result, Severity};
 use faucet_core::ports::Transform;
 use serde_json::Value;
 use std::sync::Arc;
-use wasmtime::component::ResourceAny;
 
 /// What a plugin says about itself.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,8 +27,10 @@ pub struct Description {
     pub summary: String,
     /// JSON Schema of its configuration.
     pub config_schema: Value,
-    /// Whether the same page always gives the same output.
-    pub deterministic: bool,
+    /// For a transform: whether the same page always gives the same output.
+    pub deterministic: Option<bool>,
+    /// What it needs beyond its pages.
+    pub wants: Wants,
 }
 
 /// A plugin, compiled and ready. Clones share it.
@@ -33,6 +38,7 @@ pub struct Description {
 pub struct Plugin {
     shared: Arc<Shared>,
     description: Arc<Description>,
+    warnings: Arc<[Problem]>,
 }
 
 impl std::fmt::Debug for Plugin {
@@ -42,14 +48,18 @@ impl std::fmt::Debug for Plugin {
 }
 
 impl Plugin {
-    pub(crate) fn new(shared: Shared) -> Result<Self> {
-        let description = Arc::new(shared.describe()?);
-        Ok(Self { shared: Arc::new(shared), description })
+    pub(crate) fn new(shared: Shared, description: Description, warnings: Vec<Problem>) -> Self {
+        Self { shared: Arc::new(shared), description: Arc::new(description), warnings: warnings.into() }
     }
 
     /// The name it goes by in the configuration.
     pub fn name(&self) -> &str {
-        &self.shared.subject.name
+        self.shared.name()
+    }
+
+    /// What it is to a pipeline.
+    pub fn role(&self) -> Role {
+        self.shared.pre.role()
     }
 
     /// What the plugin says about itself.
@@ -57,93 +67,163 @@ impl Plugin {
         &self.description
     }
 
+    /// The interface of `wit/` that makes it a plugin, without a version.
+    pub fn interface(&self) -> &'static str {
+        self.role().interface()
+    }
+
+    /// The version of that interface which it was built for.
+    pub fn interface_version(&self) -> &str {
+        &self.shared.version
+    }
+
     /// SHA-256 of the component, in hex.
     pub fn digest(&self) -> &str {
         &self.shared.subject.digest
     }
 
-    /// Everything wrong with a configuration: by the schema the plugin describes, and, if that finds nothing, by opening
-    /// the plugin with it. Paths start at the configuration. Runs in the sandbox and touches nothing.
+    /// What it may do beyond its pages, one line each.
+    pub fn grants(&self) -> Vec<String> {
+        self.shared.world.grants.lines()
+    }
+
+    /// What it asks for and is not given, or is given and does not ask for; paths start at its entry.
+    pub fn warnings(&self) -> &[Problem] {
+        &self.warnings
+    }
+
+    /// Everything wrong with a configuration: by the schema the plugin describes, and, if that finds nothing, by asking
+    /// the plugin. Paths start at the configuration. Runs in the sandbox with nothing granted, and touches nothing.
     pub fn check_config(&self, config: &Value) -> Vec<Problem> {
         let problems = check(config, &self.description.config_schema);
         if problems.iter().any(|problem| problem.severity == Severity::Error) {
             return problems;
         }
-        match self.shared.try_open(&config.to_string()) {
-            Ok(_) => problems,
-            Err(Refusal::Config(problems)) => problems,
-            Err(Refusal::Other(error)) => vec![Problem::error("", error.to_string())],
+        match self.ask(&config.to_string()) {
+            Ok(()) => problems,
+            Err(Ended::InvalidConfig(problems)) => problems,
+            Err(ended) => vec![Problem::error("", self.shared.refused(ended, &Call::Check).to_string())],
         }
+    }
+
+    fn ask(&self, config: &str) -> Result<(), Ended> {
+        let shared = &self.shared;
+        match self.role() {
+            Role::Transform => {
+                let mut guest = shared.closed(&Call::Open)?;
+                v0_1::open_transform(&mut guest, &shared.runtime, config).map(|_| ())
+            }
+            Role::Source => v0_1::check_source(shared, config).map(|_| ()),
+            Role::Sink => v0_1::check_sink(shared, config).map(|_| ()),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        self.shared.clone()
     }
 
     /// A transform with this configuration, on an instance of its own.
     ///
     /// # Errors
     /// `plugin.invalid_config` if the plugin does not accept the configuration; otherwise as the plugin breaks.
+    ///
+    /// # Panics
+    /// If the plugin is no transform.
     pub fn open(&self, config: Value) -> Result<Box<dyn Transform>> {
+        assert_eq!(self.role(), Role::Transform, "only a transform is opened as one");
         Ok(Box::new(GuestTransform::open(self.shared.clone(), config.to_string())?))
     }
 }
 
-/// What all transforms of a plugin share.
+/// What all instances of a plugin share.
 pub(crate) struct Shared {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) subject: Subject,
-    pub(crate) limits: Limits,
+    pub(crate) world: World,
+    /// The version of the interface that it was built for.
+    pub(crate) version: String,
     pub(crate) pre: Pre,
 }
 
-/// Why a plugin did not open.
-enum Refusal {
-    Config(Vec<Problem>),
-    Other(Error),
-}
-
 impl Shared {
-    fn describe(&self) -> Result<Description> {
+    pub(crate) fn name(&self) -> &str {
+        &self.subject.name
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.world.limits
+    }
+
+    pub(crate) fn describe(&self) -> Result<Description> {
         let call = Call::Describe;
-        let mut guest = self.instantiate(&call)?;
-        let said = guest.describe(&self.runtime).map_err(|error| self.broke(guest.surroundings(), &error, &call))?;
+        let mut guest = self.closed(&call).map_err(|ended| self.refused(ended, &call))?;
+        let said = guest.describe(&self.runtime).map_err(|ended| self.ended(&guest, ended, &call))?;
         said.checked().map_err(|what| self.lied(&guest, &what, &call))
     }
 
-    /// A fresh instance, opened with a configuration.
-    pub(crate) fn open_guest(&self, config: &str) -> Result<(Guest, ResourceAny)> {
-        self.try_open(config).map_err(|refusal| match refusal {
-            Refusal::Other(error) => error,
-            Refusal::Config(problems) => {
-                let what = format!("{} does not accept its configuration: {}", self.subject, listed(&problems));
-                Error::new(&INVALID_CONFIG, what)
-            }
+    /// A fresh instance with all that is granted.
+    pub(crate) fn instantiate(&self, call: &Call) -> Result<Guest> {
+        self.start(&self.world, call)
+    }
+
+    fn start(&self, world: &World, call: &Call) -> Result<Guest> {
+        Guest::new(&self.runtime, &self.pre, world).map_err(|(surroundings, error)| match surroundings {
+            Some(surroundings) => self.broke(&surroundings, &error, call),
+            None => Error::new(&ENGINE, format!("{} can't be started: {error:#}", self.subject)),
         })
     }
 
-    fn try_open(&self, config: &str) -> Result<(Guest, ResourceAny), Refusal> {
-        let call = Call::Open;
-        let mut guest = self.instantiate(&call).map_err(Refusal::Other)?;
-        match guest.open(&self.runtime, config) {
-            Ok(transform) => Ok((guest, transform)),
-            Err(Ended::InvalidConfig(problems)) => Err(Refusal::Config(problems)),
-            Err(Ended::Failed(message)) => Err(Refusal::Other(self.said(&guest, &FAILED, &message, &call))),
-            Err(Ended::Broken(error)) => Err(Refusal::Other(self.broke(guest.surroundings(), &error, &call))),
+    /// A fresh instance with nothing granted, for calls that must not touch the world.
+    pub(crate) fn closed(&self, call: &Call) -> Result<Guest, Ended> {
+        self.start(&self.world.closed(), call).map_err(Ended::NotStarted)
+    }
+
+    /// The error that the end of a call is.
+    pub(crate) fn ended(&self, guest: &Guest, ended: Ended, call: &Call) -> Error {
+        let surroundings = guest.surroundings();
+        match ended {
+            Ended::Broken(error) => self.broke(surroundings, &error, call),
+            ended => self.with_refusal(self.said(ended, call, surroundings.written.take()), surroundings),
         }
     }
 
-    fn instantiate(&self, call: &Call) -> Result<Guest> {
-        let (name, limits) = (&self.subject.name, &self.limits);
-        Guest::new(&self.runtime, &self.pre, name, limits)
-            .map_err(|(surroundings, error)| self.broke(&surroundings, &error, call))
+    /// The error that the end of a call is, when its instance is gone.
+    pub(crate) fn refused(&self, ended: Ended, call: &Call) -> Error {
+        match ended {
+            Ended::Broken(error) => {
+                let verdict = fault::judge(&error, None, self.limits());
+                fault::fault(verdict.code, &self.subject, &verdict.what, call, String::new())
+            }
+            Ended::NotStarted(error) => error,
+            ended => self.said(ended, call, String::new()),
+        }
+    }
+
+    /// The plugin itself says what is wrong.
+    fn said(&self, ended: Ended, call: &Call, written: String) -> Error {
+        let (code, message) = match ended {
+            Ended::InvalidConfig(problems) => {
+                let what = format!("{} does not accept its configuration: {}", self.subject, listed(&problems));
+                return Error::new(&INVALID_CONFIG, what);
+            }
+            Ended::Unavailable(message) => (&UNAVAILABLE, message),
+            Ended::Unsupported(message) => (&UNSUPPORTED, message),
+            Ended::Failed(message) => (&FAILED, message),
+            Ended::Broken(error) => (&TRAP, error.to_string()),
+            Ended::NotStarted(error) => return error,
+        };
+        fault::fault(code, &self.subject, &format!("says \"{}\"", cut(&message)), call, written)
     }
 
     /// The call did not come back.
-    pub(crate) fn broke(&self, surroundings: &Surroundings, error: &wasmtime::Error, call: &Call) -> Error {
-        let verdict = fault::judge(error, surroundings.meter.refused(), &self.limits);
-        self.raise(verdict, call, surroundings)
+    fn broke(&self, surroundings: &Surroundings, error: &wasmtime::Error, call: &Call) -> Error {
+        let verdict = fault::judge(error, surroundings.meter.refused(), self.limits());
+        self.with_refusal(self.raise(verdict, call, surroundings), surroundings)
     }
 
     /// The answer is too large.
     pub(crate) fn overflowed(&self, guest: &Guest, call: &Call) -> Error {
-        self.raise(fault::too_large(&self.limits), call, guest.surroundings())
+        self.raise(fault::too_large(self.limits()), call, guest.surroundings())
     }
 
     /// The answer breaks the contract.
@@ -152,14 +232,27 @@ impl Shared {
         fault::fault(&BAD_OUTPUT, &self.subject, &what, call, guest.surroundings().written.take())
     }
 
-    /// The plugin itself says what is wrong.
-    pub(crate) fn said(&self, guest: &Guest, code: &'static Code, message: &str, call: &Call) -> Error {
-        let what = format!("says \"{}\"", cut(message));
-        fault::fault(code, &self.subject, &what, call, guest.surroundings().written.take())
+    /// The answer breaks the contract, as is seen when the call is over.
+    pub(crate) fn broke_contract(&self, what: &str, call: &Call) -> Error {
+        fault::fault(&BAD_OUTPUT, &self.subject, &format!("broke the contract ({what})"), call, String::new())
+    }
+
+    /// The bookmark is none of this plugin.
+    pub(crate) fn foreign_bookmark(&self) -> Error {
+        Error::new(&FOREIGN_BOOKMARK, format!("{} did not write the stored bookmark", self.subject))
+    }
+
+    /// What was refused in a call is most likely why it failed.
+    fn with_refusal(&self, error: Error, surroundings: &Surroundings) -> Error {
+        match surroundings.refusal() {
+            Some(refusal) => error.hint(refusal),
+            None => error,
+        }
     }
 
     fn raise(&self, verdict: fault::Verdict, call: &Call, surroundings: &Surroundings) -> Error {
-        let error = fault::fault(verdict.code, &self.subject, &verdict.what, call, surroundings.written.take());
+        let code = if call.is_of_a_session() { &SESSION_LOST } else { verdict.code };
+        let error = fault::fault(code, &self.subject, &verdict.what, call, surroundings.written.take());
         match verdict.hint {
             Some(hint) => error.hint(hint),
             None => error,

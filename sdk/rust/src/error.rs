@@ -1,4 +1,4 @@
-//! Why a transform could not open or could not process a page.
+//! Why a component could not open or could not do what it was asked.
 
 use crate::bindings::faucet::connector::types as wire;
 use std::fmt;
@@ -23,13 +23,30 @@ pub struct Error(Cause);
 #[derive(Debug, Clone, PartialEq)]
 enum Cause {
     Config(Vec<(String, String)>),
+    Unavailable(String),
+    Unsupported(String),
     Failed(String),
 }
 
 impl Error {
-    /// The page can't be processed; `message` is one sentence.
+    /// It can't be done, and trying again would not help; `message` is one sentence.
     pub fn new(message: impl Into<String>) -> Self {
         Self(Cause::Failed(message.into()))
+    }
+
+    /// The other end can't answer now: the host tries again later.
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self(Cause::Unavailable(message.into()))
+    }
+
+    /// The component does not offer this.
+    pub fn unsupported(message: impl Into<String>) -> Self {
+        Self(Cause::Unsupported(message.into()))
+    }
+
+    /// Whether trying again later may help.
+    pub fn is_unavailable(&self) -> bool {
+        matches!(self.0, Cause::Unavailable(_))
     }
 
     /// The configuration can't be used. `path` is dotted from its start (`columns.email.method`), empty for all of it.
@@ -43,7 +60,7 @@ impl Error {
         let next = (path.into(), message.into());
         match &mut self.0 {
             Cause::Config(problems) => problems.push(next),
-            Cause::Failed(_) => self.0 = Cause::Config(vec![next]),
+            Cause::Failed(_) | Cause::Unavailable(_) | Cause::Unsupported(_) => self.0 = Cause::Config(vec![next]),
         }
         self
     }
@@ -52,7 +69,7 @@ impl Error {
     pub fn problems(&self) -> &[(String, String)] {
         match &self.0 {
             Cause::Config(problems) => problems,
-            Cause::Failed(_) => &[],
+            Cause::Failed(_) | Cause::Unavailable(_) | Cause::Unsupported(_) => &[],
         }
     }
 }
@@ -60,7 +77,9 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let problems = match &self.0 {
-            Cause::Failed(message) => return f.write_str(message),
+            Cause::Failed(message) | Cause::Unavailable(message) | Cause::Unsupported(message) => {
+                return f.write_str(message);
+            }
             Cause::Config(problems) => problems,
         };
         for (at, (path, message)) in problems.iter().enumerate() {
@@ -92,6 +111,8 @@ impl From<Error> for wire::Error {
     fn from(error: Error) -> Self {
         match error.0 {
             Cause::Failed(message) => Self::Failed(message),
+            Cause::Unavailable(message) => Self::Unavailable(message),
+            Cause::Unsupported(message) => Self::Unsupported(message),
             Cause::Config(problems) => Self::InvalidConfig(
                 problems.into_iter().map(|(path, message)| wire::Problem { path, message }).collect(),
             ),

@@ -1,11 +1,16 @@
-//! What an author implements.
+//! What the author of a transform implements.
 
-use crate::{Output, Page, Result};
+use crate::{Output, Page, Result, Wants};
 
 /// A transform of pages. `#[faucet_sdk::transform]` on the `impl` exports it as a component.
 pub trait Transform: About + Sized + 'static {
     /// The configuration. `#[faucet_sdk::config]` on a struct derives what it needs.
     type Config: serde::de::DeserializeOwned + schemars::JsonSchema;
+
+    /// What it needs beyond its pages. Most transforms need nothing.
+    fn wants() -> Wants {
+        Wants::default()
+    }
 
     /// Checks the configuration beyond its types and makes the transform.
     ///
@@ -21,7 +26,7 @@ pub trait Transform: About + Sized + 'static {
     fn apply<'a>(&mut self, page: Page<'a>) -> Result<Output<'a>>;
 }
 
-/// What the component says about itself. `#[faucet_sdk::transform]` writes this from `Cargo.toml`.
+/// What the component says about itself. `#[transform]`, `#[source]` and `#[sink]` write this from `Cargo.toml`.
 pub trait About {
     /// Short name.
     const NAME: &'static str;

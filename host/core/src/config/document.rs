@@ -189,7 +189,6 @@ pub struct Snapshot {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-not-yet" = json!({
-    "grants": "plugins have no access to network, files, clocks or randomness for now",
     "oci": "name a local file with `path` for now",
 })))]
 pub struct Plugin {
@@ -199,8 +198,27 @@ pub struct Plugin {
     /// The SHA-256 of the file in hexadecimal. Another file under that path is refused.
     #[schemars(regex(pattern = "^[0-9A-Fa-f]{64}$"), extend("x-pattern-hint" = "64 hexadecimal digits, as sha256sum prints them"))]
     pub sha256: Option<String>,
+    /// What it may do beyond its pages. It gets what it asks for, this grants and the operator's ceiling allows. Without
+    /// this, nothing: no network, no files, no environment, no clock, no randomness.
+    pub grants: Option<Map<String, Value>>,
+    /// The values of the secrets that `grants.secrets` names. The plugin sees the names only; the host puts the values
+    /// into its HTTP requests.
+    #[serde(default)]
+    pub secrets: BTreeMap<String, Secret>,
     /// How much memory and time each call may take.
     pub limits: Option<Map<String, Value>>,
+}
+
+/// A value that no message shows.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+#[schemars(extend("writeOnly" = true))]
+pub struct Secret(pub String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("***")
+    }
 }
 
 /// How the pipeline runs.

@@ -25,13 +25,13 @@ mod suggest;
 mod text;
 
 pub use byte_size::ByteSize;
-pub use catalog::{Catalog, PluginLoader};
+pub use catalog::{Catalog, LoadedPlugin, Part, PluginLoader};
 pub use document::Document;
 pub use interpolate::{Interpolated, Origins, ProcessSurroundings, Surroundings, interpolate};
 pub use load::{Loaded, load};
 pub use locate::{Locations, Position, Spot, Survey};
 pub use parse::parse;
-pub use plan::{DeadLettersPlan, MirrorPlan, Plan, Purpose, Stage};
+pub use plan::{DeadLettersPlan, MirrorPlan, Plan, PluginPlan, Purpose, Stage};
 pub use problem::{Located, Report};
 pub use redact::Redactor;
 pub use span::Span;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::Redactor;
+use super::catalog::LoadedPlugin;
 use super::document::{Execution, MirrorMode, Observability};
 use crate::delivery::Mechanism;
 use crate::ports::{AnySink, AnySource, AnyStore, AnyTransform, SchemaPolicy};
@@ -50,6 +51,17 @@ pub struct Plan {
     pub observability: Observability,
     /// Keeps the configuration's secrets out of messages.
     pub redactor: Redactor,
+    /// The plugins it declares.
+    pub plugins: Vec<PluginPlan>,
+}
+
+/// An entry under `plugins`.
+#[derive(Clone)]
+pub struct PluginPlan {
+    /// The name it goes by.
+    pub name: String,
+    /// What was loaded.
+    pub plugin: LoadedPlugin,
 }
 
 /// The `dlq` block of a plan.

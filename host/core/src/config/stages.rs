@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::catalog::{Catalog, Kind};
+use super::catalog::{Catalog, Kind, LoadedPlugin};
 use super::document::{ConnectorSpec, Document, Plugin};
 use super::load::Session;
-use super::plan::{DeadLettersPlan, MirrorPlan, Plan, Purpose, Stage};
+use super::plan::{DeadLettersPlan, MirrorPlan, Plan, PluginPlan, Purpose, Stage};
 use super::text::ConfigText;
 use super::{Redactor, path, suggest};
 use crate::delivery::Mechanism;
@@ -22,21 +22,19 @@ pub(super) struct Stages {
     pub(super) store: Option<Arc<dyn AnyStore>>,
     pub(super) dead_letters: Option<Arc<dyn AnySink>>,
     pub(super) snapshot: Option<Arc<dyn AnySource>>,
-    /// The names under `plugins` that no transform uses.
-    pub(super) unused_plugins: Vec<String>,
+    /// The entries under `plugins`.
+    pub(super) plugins: Vec<Declared>,
 }
 
 /// Finds and checks every stage.
 pub(super) fn find(session: &mut Session, text: &ConfigText, purpose: Purpose, catalog: &Catalog) -> Stages {
     let plugins = plugins(session, text, catalog);
-    let mut transforms = catalog.transforms.clone();
-    transforms.extend(plugins.iter().filter_map(|plugin| plugin.transform.clone()));
     let count = session.tree.pointer("/pipeline/transforms").and_then(Value::as_array).map_or(0, Vec::len);
     let mut search = Search { session, catalog, plugins: &plugins };
     let source = search.stage("/pipeline/source", "pipeline.source", &catalog.sources);
     let found = (0..count).map(|nth| {
         let at = path::item("pipeline.transforms", nth);
-        search.stage(&format!("/pipeline/transforms/{nth}"), &at, &transforms)
+        search.stage(&format!("/pipeline/transforms/{nth}"), &at, &catalog.transforms)
     });
     let found = found.collect();
     let sink = search.stage("/pipeline/sink", "pipeline.sink", &catalog.sinks);
@@ -52,20 +50,21 @@ pub(super) fn find(session: &mut Session, text: &ConfigText, purpose: Purpose, c
             search.stage("/mirror/snapshot/source", "mirror.snapshot.source", &catalog.sources).or(older)
         }
     };
-    let used = used_types(&session.tree);
-    let unused_plugins = plugins.into_iter().map(|plugin| plugin.name).filter(|name| !used.contains(name)).collect();
-    Stages { source, transforms: found, sink, store, dead_letters, snapshot, unused_plugins }
+    Stages { source, transforms: found, sink, store, dead_letters, snapshot, plugins }
 }
 
 /// An entry under `plugins`.
-struct Declared {
-    name: String,
+pub(super) struct Declared {
+    pub(super) name: String,
+    /// Whether a stage names it.
+    pub(super) used: bool,
     /// `None` when it could not be loaded; that is already reported.
-    transform: Option<Arc<dyn AnyTransform>>,
+    pub(super) loaded: Option<LoadedPlugin>,
 }
 
 fn plugins(session: &mut Session, text: &ConfigText, catalog: &Catalog) -> Vec<Declared> {
     let entries = session.tree.get("plugins").and_then(Value::as_object).cloned().unwrap_or_default();
+    let types = used_types(&session.tree);
     let mut declared = Vec::with_capacity(entries.len());
     for (name, entry) in entries {
         let at = path::key("plugins", &name);
@@ -74,8 +73,8 @@ fn plugins(session: &mut Session, text: &ConfigText, catalog: &Catalog) -> Vec<D
             let problem = Problem::error(&at, format!("`{name}` is the name of a built-in {role}"));
             session.key_problem(problem.hint("give the plugin another name"));
         }
-        let transform = plugin(session, text, catalog, &name, &at, &entry);
-        declared.push(Declared { name, transform: transform.filter(|_| roles.is_empty()) });
+        let loaded = plugin(session, text, catalog, &name, &at, &entry);
+        declared.push(Declared { used: types.contains(&name), loaded: loaded.filter(|_| roles.is_empty()), name });
     }
     declared
 }
@@ -87,27 +86,44 @@ fn plugin(
     name: &str,
     at: &str,
     entry: &Value,
-) -> Option<Arc<dyn AnyTransform>> {
+) -> Option<LoadedPlugin> {
     let Some(loader) = &catalog.plugins else {
         session.key_problem(Problem::error(at, "this build of faucet can't load plugins"));
         return None;
     };
-    let pointer = format!("/plugins/{}/limits", name.replace('~', "~0").replace('/', "~1"));
-    let fine = session.check(&pointer, &path::key(at, "limits"), &loader.limits_schema());
+    let pointer = format!("/plugins/{}", name.replace('~', "~0").replace('/', "~1"));
+    let limits = session.check(&format!("{pointer}/limits"), &path::key(at, "limits"), &loader.limits_schema());
+    let grants = session.check(&format!("{pointer}/grants"), &path::key(at, "grants"), &loader.grants_schema());
+    let fine = limits && grants && session.is_filled(at);
     // An entry of the wrong shape is reported by the document's schema.
-    let plugin: Plugin = serde_json::from_value(entry.clone()).ok().filter(|_| fine && session.is_filled(at))?;
+    let plugin: Plugin = serde_json::from_value(entry.clone()).ok().filter(|_| fine)?;
+    let problems = |found: Vec<Problem>| found.into_iter().map(|problem| problem.under(at));
     match loader.load(name, &plugin, &text.folder) {
-        Ok(transform) => Some(transform),
-        Err(problems) => {
-            session.problems(problems.into_iter().map(|problem| problem.under(at)));
+        Ok(mut loaded) => {
+            session.problems(problems(std::mem::take(&mut loaded.warnings)));
+            Some(loaded)
+        }
+        Err(found) => {
+            session.problems(problems(found));
             None
         }
     }
 }
 
+/// The blocks that may name a plugin.
+const BLOCKS: [&str; 6] = [
+    "/pipeline/source",
+    "/pipeline/sink",
+    "/pipeline/dlq/sink",
+    "/dlq/sink",
+    "/mirror/snapshot/source",
+    "/replication/snapshot/source",
+];
+
 fn used_types(tree: &Value) -> Vec<String> {
     let transforms = tree.pointer("/pipeline/transforms").and_then(Value::as_array).into_iter().flatten();
-    transforms.filter_map(|spec| spec.get("type")?.as_str().map(str::to_owned)).collect()
+    let others = BLOCKS.iter().filter_map(|block| tree.pointer(block));
+    transforms.chain(others).filter_map(|spec| spec.get("type")?.as_str().map(str::to_owned)).collect()
 }
 
 struct Search<'a> {
@@ -125,16 +141,30 @@ impl Search<'_> {
         if !self.session.is_filled(&type_path) {
             return None;
         }
-        let Some(kind) = kinds.iter().find(|kind| kind.label() == name) else {
-            let declared = self.plugins.iter().any(|plugin| plugin.name == name) && K::ROLE == "transform";
-            if !declared {
-                let problem = self.unknown(&name, kinds);
-                self.session.problems([problem.under(&type_path)]);
+        let built_in = kinds.iter().find(|kind| kind.label() == name).map(Arc::clone);
+        let found = built_in.map_or_else(|| self.plugin(&name, kinds), Ok);
+        match found {
+            Ok(kind) => {
+                self.config(pointer, at, kind.as_ref());
+                Some(kind)
             }
-            return None;
+            Err(problem) => {
+                self.session.problems(problem.map(|problem| problem.under(&type_path)));
+                None
+            }
+        }
+    }
+
+    /// The plugin called `name`, in the role that is wanted. `Err(None)` if what is wrong with it is reported already.
+    fn plugin<K: Kind + ?Sized>(&self, name: &str, kinds: &[Arc<K>]) -> Result<Arc<K>, Option<Problem>> {
+        let Some(declared) = self.plugins.iter().find(|plugin| plugin.name == name) else {
+            return Err(Some(self.unknown(name, kinds)));
         };
-        self.config(pointer, at, kind.as_ref());
-        Some(Arc::clone(kind))
+        let Some(loaded) = &declared.loaded else { return Err(None) };
+        K::of(&loaded.part).ok_or_else(|| {
+            let (wanted, is) = (K::ROLE, loaded.part.role());
+            Some(Problem::error("", format!("the plugin `{name}` is a {is}, and a {wanted} is needed here")))
+        })
     }
 
     fn config<K: Kind + ?Sized>(&mut self, pointer: &str, at: &str, kind: &K) {
@@ -157,7 +187,9 @@ impl Search<'_> {
 
     fn unknown<K: Kind + ?Sized>(&self, name: &str, kinds: &[Arc<K>]) -> Problem {
         let role = K::ROLE;
-        let mut known: Vec<&str> = kinds.iter().map(|kind| kind.label()).collect();
+        let fits = |plugin: &&Declared| plugin.loaded.as_ref().is_some_and(|loaded| K::of(&loaded.part).is_some());
+        let plugins = self.plugins.iter().filter(fits).map(|plugin| plugin.name.as_str());
+        let mut known: Vec<&str> = kinds.iter().map(|kind| kind.label()).chain(plugins).collect();
         known.sort_unstable();
         let elsewhere = self.catalog.roles(name);
         let hint = match elsewhere.first() {
@@ -165,7 +197,9 @@ impl Search<'_> {
             None => suggest::hint(name, &known, "known are"),
         };
         let hint = match (role, suggest::closest(name, known)) {
-            ("transform", None) => format!("{hint}; a component of your own is named under `plugins` with its `path`"),
+            ("source" | "transform" | "sink", None) if elsewhere.is_empty() => {
+                format!("{hint}; a component of your own is named under `plugins` with its `path`")
+            }
             _ => hint,
         };
         Problem::error("", format!("there is no {role} of type \"{name}\"")).hint(hint)
@@ -218,7 +252,14 @@ impl Stages {
             execution: document.execution.clone(),
             observability: document.observability.clone(),
             redactor,
+            plugins: self.plugins.iter().filter_map(Declared::summary).collect(),
         })
+    }
+}
+
+impl Declared {
+    fn summary(&self) -> Option<PluginPlan> {
+        self.loaded.clone().map(|plugin| PluginPlan { name: self.name.clone(), plugin })
     }
 }
 

@@ -51,6 +51,15 @@ impl Positions {
         Self { width, data: Vec::new() }
     }
 
+    /// Positions of `width` bytes each, side by side; `None` if the last one is cut short or one is less than the one
+    /// before it.
+    pub fn from_raw(width: usize, data: Vec<u8>) -> Option<Self> {
+        let whole = width > 0 && data.len().is_multiple_of(width);
+        let positions = Self { width, data };
+        let rises = || (1..positions.len()).all(|row| positions.get(row - 1) <= positions.get(row));
+        (whole && rises()).then_some(positions)
+    }
+
     /// Appends a position made of a commit and an ordinal. Only for a width of 16.
     pub fn push_commit(&mut self, commit: u64, ordinal: u64) {
         debug_assert_eq!(self.width, 16);

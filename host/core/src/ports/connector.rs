@@ -116,16 +116,17 @@ pub trait SinkConnector: Send + Sync + 'static {
     async fn open(config: Self::Config, context: SinkContext) -> Result<Box<dyn Sink>>;
 }
 
-/// A [`SourceConnector`] whose configuration is still JSON: what the registry holds.
+/// A [`SourceConnector`] whose configuration is still JSON: what the registry holds, and what a plugin becomes once it is
+/// loaded.
 ///
 /// `Err` from the methods that take a configuration lists why it could not be parsed; a configuration that passed the
 /// check against [`AnySource::schema`] parses.
 #[async_trait]
 pub trait AnySource: Send + Sync {
     /// See [`SourceConnector::NAME`].
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
     /// See [`SourceConnector::SUMMARY`].
-    fn summary(&self) -> &'static str;
+    fn summary(&self) -> String;
     /// JSON Schema of the `config:` block.
     fn schema(&self) -> Value;
     /// See [`SourceConnector::capabilities`].
@@ -140,13 +141,14 @@ pub trait AnySource: Send + Sync {
     fn split(&self, config: &Value, pipeline: &str) -> Option<Box<dyn Split>>;
 }
 
-/// A [`SinkConnector`] whose configuration is still JSON: what the registry holds.
+/// A [`SinkConnector`] whose configuration is still JSON: what the registry holds, and what a plugin becomes once it is
+/// loaded.
 #[async_trait]
 pub trait AnySink: Send + Sync {
     /// See [`SinkConnector::NAME`].
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
     /// See [`SinkConnector::SUMMARY`].
-    fn summary(&self) -> &'static str;
+    fn summary(&self) -> String;
     /// JSON Schema of the `config:` block.
     fn schema(&self) -> Value;
     /// See [`SinkConnector::capabilities`].
@@ -171,12 +173,12 @@ struct Erased<C>(PhantomData<fn() -> C>);
 
 #[async_trait]
 impl<C: SourceConnector> AnySource for Erased<C> {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         C::NAME
     }
 
-    fn summary(&self) -> &'static str {
-        C::SUMMARY
+    fn summary(&self) -> String {
+        C::SUMMARY.to_owned()
     }
 
     fn schema(&self) -> Value {
@@ -206,12 +208,12 @@ impl<C: SourceConnector> AnySource for Erased<C> {
 
 #[async_trait]
 impl<C: SinkConnector> AnySink for Erased<C> {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         C::NAME
     }
 
-    fn summary(&self) -> &'static str {
-        C::SUMMARY
+    fn summary(&self) -> String {
+        C::SUMMARY.to_owned()
     }
 
     fn schema(&self) -> Value {

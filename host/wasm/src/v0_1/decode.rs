@@ -147,7 +147,7 @@ fn columns(
     Ok((fields, columns, kept))
 }
 
-fn new_column(column: wire::ColumnResult, rows: usize) -> Result<(Field, Column), Lie> {
+pub(super) fn new_column(column: wire::ColumnResult, rows: usize) -> Result<(Field, Column), Lie> {
     let field = schema::new_field(&column)?;
     let raw = RawParts { validity: column.validity, absent: column.absent, offsets: column.offsets, data: column.data };
     let values = Column::from_raw(field.kind, rows, raw);

@@ -19,10 +19,14 @@ pub(crate) fn columns<'a>(page: &'a Page, lent: &'a [RawColumn<'a>]) -> Vec<wire
 }
 
 /// The page as it crosses.
-pub(crate) fn page<'a>(page: &'a Page, columns: &'a [wire::ColumnParam<'a>], key: &'a [&'a str]) -> wire::Page<'a> {
+pub(crate) fn page<'a>(
+    page: &'a Page,
+    columns: &'a [wire::ColumnParam<'a>],
+    key: &'a [&'a str],
+) -> wire::PageParam<'a> {
     let table = &page.schema().table;
     let table = wire::TableIdParam { schema: table.schema.as_deref(), name: &table.name };
-    wire::Page { table, rows: page.rows() as u32, key, columns }
+    wire::PageParam { table, rows: page.rows() as u32, key, columns }
 }
 
 /// Names of the key columns.

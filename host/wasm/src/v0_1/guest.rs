@@ -1,25 +1,81 @@
-//! One instance of a component, and its three calls.
+//! One instance of a component, and the calls that every kind of component has.
 
-use super::bind::exports::faucet::connector::transforms as exported;
+use super::Ended;
+use super::bind::exports::faucet::connector::{sinks, sources, transforms};
 use super::bind::faucet::connector::types as wire;
-use super::bind::{Transform as Bindings, TransformPre};
-use super::encode;
-use crate::capability::Surroundings;
+use crate::capability::{Surroundings, World};
 use crate::engine::Runtime;
+use crate::grant::{Access, Wants};
 use crate::limits::Limits;
 use crate::plugin::Description;
-use faucet_core::error::Problem;
-use faucet_core::model::Page;
 use wasmtime::Store;
-use wasmtime::component::{Component, InstancePre, ResourceAny};
+use wasmtime::component::{Component, InstancePre};
 
-/// A component that is ready to be instantiated.
+/// What a component is to a pipeline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Rows come from it.
+    Source,
+    /// Rows pass through it.
+    Transform,
+    /// Rows go to it.
+    Sink,
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 3] = [Self::Source, Self::Transform, Self::Sink];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Source => "source",
+            Self::Transform => "transform",
+            Self::Sink => "sink",
+        }
+    }
+
+    /// The interface that makes a component one, without its version.
+    pub(crate) fn interface(self) -> &'static str {
+        match self {
+            Self::Source => "faucet:connector/sources",
+            Self::Transform => "faucet:connector/transforms",
+            Self::Sink => "faucet:connector/sinks",
+        }
+    }
+}
+
+/// A component that is ready to be instantiated, and where its functions are.
 #[derive(Clone)]
-pub(crate) struct Pre(TransformPre<Surroundings>);
+pub(crate) struct Pre {
+    instance: InstancePre<Surroundings>,
+    exported: Exported<transforms::GuestIndices, sources::GuestIndices, sinks::GuestIndices>,
+}
+
+/// One of the three interfaces.
+#[derive(Clone)]
+pub(super) enum Exported<T, S, K> {
+    Transform(T),
+    Source(S),
+    Sink(K),
+}
 
 impl Pre {
-    pub(crate) fn new(pre: InstancePre<Surroundings>) -> wasmtime::Result<Self> {
-        TransformPre::new(pre).map(Self)
+    pub(crate) fn new(instance: InstancePre<Surroundings>, role: Role) -> wasmtime::Result<Self> {
+        let exported = match role {
+            Role::Transform => Exported::Transform(transforms::GuestIndices::new(&instance)?),
+            Role::Source => Exported::Source(sources::GuestIndices::new(&instance)?),
+            Role::Sink => Exported::Sink(sinks::GuestIndices::new(&instance)?),
+        };
+        Ok(Self { instance, exported })
+    }
+
+    pub(crate) fn role(&self) -> Role {
+        match self.exported {
+            Exported::Transform(_) => Role::Transform,
+            Exported::Source(_) => Role::Source,
+            Exported::Sink(_) => Role::Sink,
+        }
     }
 
     /// Names of all that a component exports.
@@ -28,46 +84,36 @@ impl Pre {
     }
 }
 
-/// How a call ended when it did not end well.
-pub(crate) enum Ended {
-    /// In an orderly manner: the guest says that its configuration is wrong.
-    InvalidConfig(Vec<Problem>),
-    /// In an orderly manner: the guest says why it can't do it.
-    Failed(String),
-    /// Without an answer, or with one that can't be read. The instance is of no more use.
-    Broken(wasmtime::Error),
-}
-
-impl From<wire::Error> for Ended {
-    fn from(error: wire::Error) -> Self {
-        match error {
-            wire::Error::Failed(message) => Self::Failed(message),
-            wire::Error::InvalidConfig(problems) => {
-                Self::InvalidConfig(problems.into_iter().map(|p| Problem::error(p.path, p.message)).collect())
-            }
-        }
-    }
-}
+/// The functions of an instance.
+type Functions = Exported<transforms::Guest, sources::Guest, sinks::Guest>;
 
 /// An instance of a component.
 pub(crate) struct Guest {
     store: Store<Surroundings>,
-    bindings: Bindings,
+    pub(super) functions: Functions,
     limits: Limits,
 }
 
 impl Guest {
-    /// Instantiates. Fails with the surroundings, which know what the guest wrote and was refused.
+    /// Instantiates. Fails with the surroundings, if there are any, which know what the guest wrote and was refused.
     pub(crate) fn new(
         runtime: &Runtime,
         pre: &Pre,
-        plugin: &str,
-        limits: &Limits,
-    ) -> Result<Self, (Box<Surroundings>, wasmtime::Error)> {
-        let mut store = runtime.store(plugin, limits);
-        match runtime.run(&mut store, limits, 0, |store| pre.0.instantiate(store)) {
-            Ok(bindings) => Ok(Self { store, bindings, limits: *limits }),
-            Err(error) => Err((Box::new(store.into_data()), error)),
+        world: &World,
+    ) -> Result<Self, (Option<Box<Surroundings>>, wasmtime::Error)> {
+        let mut store = runtime.store(world).map_err(|error| (None, error))?;
+        let limits = world.limits;
+        let made = runtime.run(&mut store, &limits, 0, |store| {
+            let instance = pre.instance.instantiate(&mut *store)?;
+            Ok(match &pre.exported {
+                Exported::Transform(indices) => Exported::Transform(indices.load(store, &instance)?),
+                Exported::Source(indices) => Exported::Source(indices.load(store, &instance)?),
+                Exported::Sink(indices) => Exported::Sink(indices.load(store, &instance)?),
+            })
+        });
+        match made {
+            Ok(functions) => Ok(Self { store, functions, limits }),
+            Err(error) => Err((Some(Box::new(store.into_data())), error)),
         }
     }
 
@@ -75,45 +121,64 @@ impl Guest {
         self.store.data()
     }
 
-    pub(crate) fn describe(&mut self, runtime: &Runtime) -> wasmtime::Result<Description> {
-        let (bindings, limits) = (&self.bindings, &self.limits);
-        let transforms = bindings.faucet_connector_transforms();
-        let said = runtime.run(&mut self.store, limits, 0, |store| transforms.call_describe(store))?;
-        Ok(said.into())
-    }
-
-    pub(crate) fn open(&mut self, runtime: &Runtime, config: &str) -> Result<ResourceAny, Ended> {
-        let (bindings, limits) = (&self.bindings, &self.limits);
-        let transforms = bindings.faucet_connector_transforms();
-        let opened = runtime.run(&mut self.store, limits, config.len(), |store| transforms.call_open(store, config));
-        Ok(opened.map_err(Ended::Broken)??)
-    }
-
-    pub(crate) fn apply(
+    /// Runs one call of the guest. `input` is the size of what it is given.
+    pub(super) fn call<R: Send, E: Into<Ended>>(
         &mut self,
         runtime: &Runtime,
-        transform: ResourceAny,
-        page: &Page,
-    ) -> Result<wire::Output, Ended> {
-        let lent = encode::lend(page);
-        let (columns, key) = (encode::columns(page, &lent), encode::key(page));
-        let sent = encode::page(page, &columns, &key);
-        let (bindings, limits) = (&self.bindings, &self.limits);
-        let transforms = bindings.faucet_connector_transforms().transform();
-        let applied = runtime
-            .run(&mut self.store, limits, encode::size(&lent), |store| transforms.call_apply(store, transform, sent));
-        Ok(applied.map_err(Ended::Broken)??)
+        input: usize,
+        call: impl FnOnce(&Functions, &mut Store<Surroundings>) -> wasmtime::Result<Result<R, E>> + Send,
+    ) -> Result<R, Ended>
+    where
+        E: Send,
+    {
+        let Self { store, functions, limits } = self;
+        let ended = runtime.run(store, limits, input, |store| call(functions, store));
+        ended.map_err(Ended::Broken)?.map_err(Into::into)
+    }
+
+    pub(crate) fn describe(&mut self, runtime: &Runtime) -> Result<Description, Ended> {
+        self.call(runtime, 0, |functions, store| {
+            Ok(Ok::<_, Ended>(match functions {
+                Exported::Transform(transform) => transform.call_describe(store)?.into(),
+                Exported::Source(source) => source.call_describe(store)?.into(),
+                Exported::Sink(sink) => sink.call_describe(store)?.into(),
+            }))
+        })
     }
 }
 
-impl From<exported::Description> for Description {
-    fn from(said: exported::Description) -> Self {
+macro_rules! described {
+    ($interface:ident, $deterministic:expr) => {
+        impl From<$interface::Description> for Description {
+            fn from(said: $interface::Description) -> Self {
+                let deterministic: fn(&$interface::Description) -> Option<bool> = $deterministic;
+                Self {
+                    deterministic: deterministic(&said),
+                    name: said.name,
+                    version: said.version,
+                    summary: said.summary,
+                    config_schema: serde_json::Value::String(said.config_schema),
+                    wants: said.wants.into(),
+                }
+            }
+        }
+    };
+}
+
+described!(transforms, |said| Some(said.deterministic));
+described!(sources, |_| None);
+described!(sinks, |_| None);
+
+impl From<wire::Wants> for Wants {
+    fn from(wants: wire::Wants) -> Self {
+        let access = |write| if write { Access::Write } else { Access::Read };
         Self {
-            name: said.name,
-            version: said.version,
-            summary: said.summary,
-            config_schema: serde_json::Value::String(said.config_schema),
-            deterministic: said.deterministic,
+            http: wants.http,
+            dirs: wants.dirs.into_iter().map(|dir| (dir.name, access(dir.write))).collect(),
+            env: wants.env,
+            secrets: wants.secrets,
+            clock: wants.clock,
+            random: wants.random,
         }
     }
 }

@@ -3,41 +3,26 @@
 mod bind;
 mod decode;
 mod encode;
+mod ended;
 mod guest;
+mod imports;
+mod rows;
 mod schema;
 mod selection;
+mod sink;
+mod source;
 mod transform;
 
-pub(crate) use guest::{Ended, Guest, Pre};
-pub(crate) use transform::{GuestTransform, listed};
-
-use crate::capability::Surroundings;
-use crate::log::Level;
-use bind::faucet::connector::host;
-use wasmtime::component::{HasSelf, Linker};
+pub(crate) use ended::{Ended, listed};
+pub use guest::Role;
+pub(crate) use guest::{Guest, Pre};
+pub(crate) use imports::link;
+pub(crate) use sink::{PluginSink, check as check_sink};
+pub(crate) use source::{PluginSource, SourceCapture, check as check_source};
+pub(crate) use transform::{GuestTransform, open as open_transform};
 
 /// The version that this module speaks.
 pub(crate) const VERSION: &str = "0.1.0";
 
-/// The interface that makes a component a transform, without its version.
-pub(crate) const TRANSFORMS: &str = "faucet:connector/transforms";
-
 /// The package that is the boundary.
 pub(crate) const PACKAGE: &str = "faucet:connector";
-
-/// Offers the interface `host`.
-pub(crate) fn link(linker: &mut Linker<Surroundings>) -> wasmtime::Result<()> {
-    host::add_to_linker::<_, HasSelf<Surroundings>>(linker, |surroundings| surroundings)
-}
-
-impl host::Host for Surroundings {
-    fn log(&mut self, level: host::Level, message: String) {
-        let level = match level {
-            host::Level::Debug => Level::Debug,
-            host::Level::Info => Level::Info,
-            host::Level::Warn => Level::Warn,
-            host::Level::Error => Level::Error,
-        };
-        self.log.line(level, &message);
-    }
-}

@@ -1,11 +1,14 @@
 //! A component behind the port [`Transform`].
 
+use super::bind::faucet::connector::types as wire;
 use super::decode::{Decoder, Lie};
-use super::{Ended, Guest};
-use crate::fault::{self, Call, FAILED, INVALID_CONFIG, NEEDS_ROWS};
+use super::guest::Exported;
+use super::{Ended, Guest, encode};
+use crate::engine::Runtime;
+use crate::fault::{Call, NEEDS_ROWS};
 use crate::plugin::Shared;
 use async_trait::async_trait;
-use faucet_core::error::{Error, Problem, Result};
+use faucet_core::error::{Error, Result};
 use faucet_core::model::Page;
 use faucet_core::ports::{Output, Transform};
 use std::sync::Arc;
@@ -40,20 +43,28 @@ impl GuestTransform {
     /// Opens the plugin with a configuration, JSON as text.
     pub(crate) fn open(plugin: Arc<Shared>, config: String) -> Result<Self> {
         let mut transform = Self { plugin, config, live: None, decoder: Decoder::default() };
-        transform.live = Some(transform.plugin.clone().open_guest(&transform.config)?);
+        transform.live = Some(transform.fresh()?);
         Ok(transform)
+    }
+
+    /// A fresh instance, opened.
+    fn fresh(&self) -> Result<(Guest, ResourceAny)> {
+        let plugin = &self.plugin;
+        let mut guest = plugin.instantiate(&Call::Open)?;
+        let transform = open(&mut guest, &plugin.runtime, &self.config);
+        transform.map_err(|ended| plugin.ended(&guest, ended, &Call::Open)).map(|transform| (guest, transform))
     }
 
     /// One try at a page. An instance that broke is dropped.
     fn attempt(&mut self, page: &Page) -> Result<Output, Failure> {
         let (mut guest, transform) = match self.live.take() {
             Some(live) => live,
-            None => self.plugin.open_guest(&self.config).map_err(Failure::Broke)?,
+            None => self.fresh().map_err(Failure::Broke)?,
         };
         let plugin = &self.plugin;
         let call = || Call::Apply { table: page.schema().table.to_string(), rows: page.rows() };
-        match guest.apply(&plugin.runtime, transform, page) {
-            Ok(answer) => match self.decoder.output(page, answer, &plugin.limits) {
+        match apply(&mut guest, &plugin.runtime, transform, page) {
+            Ok(answer) => match self.decoder.output(page, answer, plugin.limits()) {
                 Ok(output) => {
                     self.live = Some((guest, transform));
                     Ok(output)
@@ -61,19 +72,32 @@ impl GuestTransform {
                 Err(Lie::Broken(what)) => Err(Failure::Broke(plugin.lied(&guest, &what, &call()))),
                 Err(Lie::TooLarge) => Err(Failure::Broke(plugin.overflowed(&guest, &call()))),
             },
-            Err(Ended::Broken(error)) => Err(Failure::Broke(plugin.broke(guest.surroundings(), &error, &call()))),
-            Err(Ended::Failed(message)) => {
-                let error = plugin.said(&guest, &FAILED, &message, &call());
-                self.live = Some((guest, transform));
-                Err(Failure::Refused(error))
-            }
-            Err(Ended::InvalidConfig(problems)) => {
-                let error = plugin.said(&guest, &INVALID_CONFIG, &listed(&problems), &call());
+            Err(ended @ Ended::Broken(_)) => Err(Failure::Broke(plugin.ended(&guest, ended, &call()))),
+            Err(ended) => {
+                let error = plugin.ended(&guest, ended, &call());
                 self.live = Some((guest, transform));
                 Err(Failure::Refused(error))
             }
         }
     }
+}
+
+/// Makes a transform of a configuration.
+pub(crate) fn open(guest: &mut Guest, runtime: &Runtime, config: &str) -> Result<ResourceAny, Ended> {
+    guest.call(runtime, config.len(), |functions, store| match functions {
+        Exported::Transform(transforms) => transforms.call_open(store, config),
+        Exported::Source(_) | Exported::Sink(_) => unreachable!("only a transform is opened as one"),
+    })
+}
+
+fn apply(guest: &mut Guest, runtime: &Runtime, transform: ResourceAny, page: &Page) -> Result<wire::Output, Ended> {
+    let lent = encode::lend(page);
+    let (columns, key) = (encode::columns(page, &lent), encode::key(page));
+    let sent = encode::page(page, &columns, &key);
+    guest.call(runtime, encode::size(&lent), |functions, store| match functions {
+        Exported::Transform(transforms) => transforms.transform().call_apply(store, transform, sent),
+        Exported::Source(_) | Exported::Sink(_) => unreachable!("only a transform is applied"),
+    })
 }
 
 #[async_trait]
@@ -100,13 +124,4 @@ impl Transform for GuestTransform {
             }
         }
     }
-}
-
-/// Problems of a configuration in one line.
-pub(crate) fn listed(problems: &[Problem]) -> String {
-    let one = |problem: &Problem| match problem.path.as_str() {
-        "" => problem.message.clone(),
-        path => format!("{path}: {}", problem.message),
-    };
-    fault::joined(problems.iter().map(one))
 }

@@ -1,6 +1,8 @@
 //! Keys that are given twice, names that aren't used, and numbers that contradict each other.
 
+use super::super::catalog::Part;
 use super::super::path;
+use super::super::stages::Declared;
 use super::Facts;
 use crate::error::Problem;
 
@@ -10,11 +12,23 @@ const SMALLEST_BUFFER: u64 = 64 << 10;
 pub(super) fn check(facts: &Facts<'_>) -> Vec<Problem> {
     let mut problems = twice(facts);
     problems.extend(execution(facts));
-    problems.extend(facts.stages.unused_plugins.iter().map(|name| {
-        let problem = Problem::warning(path::key("plugins", name), format!("no transform uses the plugin `{name}`"));
-        problem.hint(format!("put {{ type: {name} }} under pipeline.transforms, or remove the plugin"))
-    }));
+    problems.extend(unused_plugins(facts));
     problems
+}
+
+fn unused_plugins(facts: &Facts<'_>) -> Vec<Problem> {
+    let unused = facts.stages.plugins.iter().filter(|plugin| !plugin.used);
+    let warning = |plugin: &Declared| {
+        let name = &plugin.name;
+        let place = match plugin.loaded.as_ref().map(|loaded| &loaded.part) {
+            Some(Part::Source(_)) => "as pipeline.source",
+            Some(Part::Sink(_)) => "as pipeline.sink",
+            Some(Part::Transform(_)) | None => "under pipeline.transforms",
+        };
+        let problem = Problem::warning(path::key("plugins", name), format!("no stage uses the plugin `{name}`"));
+        problem.hint(format!("put {{ type: {name} }} {place}, or remove the plugin"))
+    };
+    unused.map(warning).collect()
 }
 
 fn twice(facts: &Facts<'_>) -> Vec<Problem> {

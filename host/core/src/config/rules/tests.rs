@@ -281,7 +281,7 @@ fn plugins_are_found_checked_and_missed() {
     let sketch = Sketch { transforms: used, rest: plugins, ..Sketch::default() };
     says(&sketch, Purpose::Run, "error", "plugins.shout.limits.memory_mb", "at least 1");
     says(&sketch, Purpose::Run, "error", "plugins.gone.path", "missing.wasm");
-    says(&sketch, Purpose::Run, "warning", "plugins.gone", "no transform uses");
+    says(&sketch, Purpose::Run, "warning", "plugins.gone", "no stage uses");
     says(&sketch, Purpose::Run, "error", "plugins.mask", "built-in transform");
     let fine = "state: { type: file }\nplugins: { shout: { path: a.wasm } }\n";
     let sketch = Sketch { transforms: used, rest: fine, ..Sketch::default() };

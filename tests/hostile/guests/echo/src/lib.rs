@@ -18,6 +18,7 @@ impl Guest for Echo {
             summary: "Gives back what it is given".into(),
             config_schema: r#"{ "enum": ["buffers", "pass"] }"#.into(),
             deterministic: true,
+            wants: faucet_sdk::Wants::default().into(),
         }
     }
 

@@ -6,6 +6,7 @@ mod senses;
 
 use faucet_sdk::bindings::exports::faucet::connector::transforms::{Description, Guest, GuestTransform, Transform};
 use faucet_sdk::bindings::faucet::connector::types::{Error, Output, Page, Problem};
+use faucet_sdk::Wants;
 use faucet_sdk::serde_json::{Value, from_str};
 use std::cell::Cell;
 
@@ -24,6 +25,7 @@ impl Guest for Hostile {
             summary: "Does one thing wrong".into(),
             config_schema: r#"{ "type": "string" }"#.into(),
             deterministic: false,
+            wants: Wants::default().into(),
         }
     }
 

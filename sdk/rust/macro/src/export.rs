@@ -1,6 +1,6 @@
-//! `#[transform]`: what the component says about itself, and its export.
+//! `#[transform]`, `#[source]` and `#[sink]`: what the component says about itself, and its export.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Expr, Ident, ItemImpl, LitStr, Token};
@@ -46,22 +46,24 @@ fn text(input: ParseStream<'_>) -> syn::Result<LitStr> {
     input.parse()
 }
 
-pub(crate) fn expand(arguments: &Arguments, item: &ItemImpl) -> TokenStream {
-    let transform = &item.self_ty;
+/// `world` is the name of the trait that `item` implements.
+pub(crate) fn expand(world: &str, arguments: &Arguments, item: &ItemImpl) -> TokenStream {
+    let exported = &item.self_ty;
+    let world = Ident::new(world, Span::call_site());
     let name = or_env(arguments.name.as_ref(), "CARGO_PKG_NAME");
     let summary = or_env(arguments.summary.as_ref(), "CARGO_PKG_DESCRIPTION");
     let deterministic = !arguments.nondeterministic;
     quote! {
         #item
 
-        impl ::faucet_sdk::About for #transform {
+        impl ::faucet_sdk::About for #exported {
             const NAME: &'static str = #name;
             const VERSION: &'static str = ::core::env!("CARGO_PKG_VERSION");
             const SUMMARY: &'static str = #summary;
             const DETERMINISTIC: bool = #deterministic;
         }
 
-        ::faucet_sdk::__export!(#transform);
+        ::faucet_sdk::__export!(#world, #exported);
     }
 }
 

@@ -1,8 +1,8 @@
-//! Between the generated bindings and [`Transform`]: configuration from JSON, pages in, output back.
+//! A [`Transform`] as a component.
 
 use crate::bindings::exports::faucet::connector::transforms as exported;
 use crate::bindings::faucet::connector::types as wire;
-use crate::{Error, Page, Result, Transform};
+use crate::{Page, Result, Transform};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 
@@ -37,26 +37,14 @@ pub(crate) fn describe<T: Transform>() -> exported::Description {
         name: T::NAME.into(),
         version: T::VERSION.into(),
         summary: T::SUMMARY.into(),
-        config_schema: schemars::schema_for!(T::Config).as_value().to_string(),
+        config_schema: super::schema::<T::Config>(),
         deterministic: T::DETERMINISTIC,
+        wants: T::wants().into(),
     }
 }
 
 pub(crate) fn open<T: Transform>(config: &str) -> Result<T> {
-    let json = &mut serde_json::Deserializer::from_str(config);
-    let config = serde_path_to_error::deserialize(json).map_err(|error| {
-        let path = match error.path().to_string() {
-            whole if whole == "." => String::new(),
-            path => path,
-        };
-        Error::config(path, without_position(&error.into_inner().to_string()))
-    })?;
-    T::open(config)
-}
-
-/// The user did not write this JSON, so its line and column would mislead.
-fn without_position(message: &str) -> String {
-    message.rsplit_once(" at line ").map_or(message, |(message, _)| message).to_owned()
+    T::open(super::config(config)?)
 }
 
 pub(crate) fn apply<T: Transform>(transform: &mut T, page: &wire::Page) -> Result<wire::Output> {

@@ -1,0 +1,17 @@
+//! `faucet plugin`: what an author of plugins, and whoever runs a stranger's, does with a component.
+
+mod inspect;
+mod project;
+mod subject;
+mod test;
+
+use crate::args::{Global, PluginCommand};
+use crate::display::Failure;
+
+/// Runs one of its commands.
+pub fn execute(global: &Global, command: &PluginCommand) -> Result<(), Failure> {
+    match command {
+        PluginCommand::Inspect(args) => inspect::execute(global, args),
+        PluginCommand::Test(args) => test::execute(global, args),
+    }
+}
