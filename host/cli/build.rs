@@ -32,6 +32,47 @@ fn bundle() -> Result<(), Box<dyn Error>> {
     }
     table.push_str("]\n");
     fs::write(out.join("bundled.rs"), table)?;
+    fs::write(out.join("kit.rs"), kit(&root)?)?;
+    Ok(())
+}
+
+/// The SDKs and the WIT package, for `faucet plugin new` and `build`.
+fn kit(root: &Path) -> Result<String, Box<dyn Error>> {
+    let mut files = Vec::new();
+    for part in ["sdk/rust", "sdk/c", "sdk/go", "sdk/python", "sdk/javascript", "wit"] {
+        if root.join(part).is_dir() {
+            pack(root, Path::new(part), &mut files)?;
+        }
+    }
+    files.sort();
+    let mut table = String::from("&[\n");
+    for file in files {
+        let content = root.join(&file).display().to_string();
+        println!("cargo::rerun-if-changed={content}");
+        writeln!(table, "    ({:?}, include_bytes!({content:?})),", file.display().to_string())?;
+    }
+    table.push_str("]\n");
+    Ok(table)
+}
+
+/// Names of folders that are no part of a kit: what tools leave behind, and what only this repository runs.
+const LEFT_OUT: [&str; 7] = ["node_modules", "__pycache__", "target", "echo", "tests", "bindings", "dist"];
+
+/// The files below a folder, which are given out with a project.
+fn pack(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(root.join(folder))? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = folder.join(&name);
+        let hidden = name.starts_with('.') && name != ".gitignore";
+        if entry.file_type()?.is_dir() {
+            if !hidden && !LEFT_OUT.contains(&name.as_str()) {
+                pack(root, &path, files)?;
+            }
+        } else if !hidden && !name.ends_with(".wasm") && !name.ends_with("_test.go") {
+            files.push(path);
+        }
+    }
     Ok(())
 }
 

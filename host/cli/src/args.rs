@@ -3,6 +3,8 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+use crate::plugin::project::{Kind, Language};
+
 /// Keeps destinations in step with sources: snapshots the rows that exist, then streams changes, without a gap and
 /// without a duplicate.
 #[derive(Debug, Parser)]
@@ -139,6 +141,10 @@ pub struct PluginArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum PluginCommand {
+    /// Make a project: a plugin that works, its cases, and all that is needed to build it
+    New(PluginNewArgs),
+    /// Build a project's component, with the tool of its language
+    Build(ProjectArgs),
     /// Run a project's cases, and what every component has to bear, in the real host
     ///
     /// The cases are the JSON files in the folder `cases`: what goes in and what should come out. Then come the least and
@@ -146,6 +152,29 @@ pub enum PluginCommand {
     Test(PluginTestArgs),
     /// Show what a component is and what it asks for, without trusting it with anything
     Inspect(ComponentArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct PluginNewArgs {
+    /// The plugin's name: a-z, 0-9 and _
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// What it is written in
+    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    pub lang: Language,
+    /// What it is to a pipeline
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Kind::Transform)]
+    pub kind: Kind,
+    /// The folder to make it in, empty or not there yet [default: the name]
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct ProjectArgs {
+    /// The project
+    #[arg(value_name = "FOLDER", default_value = ".")]
+    pub folder: PathBuf,
 }
 
 #[derive(Debug, Args)]

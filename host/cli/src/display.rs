@@ -22,8 +22,8 @@ pub enum Failure {
     Error(Error),
     /// The arguments ask for something that doesn't exist.
     Usage(String),
-    /// So many of the things that were tried failed; each is printed already.
-    Found(usize),
+    /// Things that were tried failed; each is printed already.
+    Found,
 }
 
 impl From<Error> for Failure {
@@ -37,7 +37,7 @@ impl Failure {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Failure::Config { .. } | Failure::Usage(_) => ExitCode::from(2),
-            Failure::Found(_) => ExitCode::from(1),
+            Failure::Found => ExitCode::from(1),
             Failure::Error(error) => match error.code().blame {
                 Blame::Config => ExitCode::from(2),
                 Blame::Environment => ExitCode::from(3),
@@ -53,7 +53,7 @@ pub fn print(failure: &Failure, output: Output) {
         (Failure::Config { report, text }, Output::Text) => self::report(report, text),
         (Failure::Error(error), Output::Text) => self::error(error),
         (Failure::Usage(what), Output::Text) => format!("error: {what}\n"),
-        (Failure::Found(_), _) => return,
+        (Failure::Found, _) => return,
         (Failure::Config { report, .. }, Output::Json) => {
             json_line(&json!({"error": "config.invalid", "report": report}))
         }

@@ -1,7 +1,10 @@
 //! `faucet plugin`: what an author of plugins, and whoever runs a stranger's, does with a component.
 
+mod build;
 mod inspect;
-mod project;
+mod kit;
+mod new;
+pub mod project;
 mod subject;
 mod test;
 
@@ -11,6 +14,8 @@ use crate::display::Failure;
 /// Runs one of its commands.
 pub fn execute(global: &Global, command: &PluginCommand) -> Result<(), Failure> {
     match command {
+        PluginCommand::New(args) => new::execute(global, args),
+        PluginCommand::Build(args) => build::execute(global, args),
         PluginCommand::Inspect(args) => inspect::execute(global, args),
         PluginCommand::Test(args) => test::execute(global, args),
     }

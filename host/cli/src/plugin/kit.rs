@@ -1,0 +1,75 @@
+//! What the binary carries for authors: the SDKs with their templates, and the WIT package. `build.rs` packs it.
+
+use std::path::Path;
+
+use super::project::{Kind, Language};
+use crate::display::Failure;
+
+/// Path (from the root of the repository) and content of each file.
+static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/kit.rs"));
+
+/// What stands for the project's name in a template, in the names of files and in text.
+const NAME: &str = "NAME";
+
+/// Where the SDK goes in a project.
+pub const VENDORED: &str = "vendor/faucet";
+
+impl Language {
+    /// The folder of its SDK.
+    fn sdk(self) -> &'static str {
+        match self {
+            Self::Rust => "sdk/rust",
+            Self::Python => "sdk/python",
+            Self::Js | Self::Ts => "sdk/javascript",
+            Self::Go => "sdk/go",
+            Self::C => "sdk/c",
+        }
+    }
+
+    /// The folder of its templates.
+    fn templates(self) -> &'static str {
+        match self {
+            Self::Ts => "template-ts",
+            Self::Rust | Self::Python | Self::Js | Self::Go | Self::C => "template",
+        }
+    }
+}
+
+/// Writes the template of a kind of plugin into a folder, under the project's name.
+pub fn write_template(folder: &Path, language: Language, kind: Kind, name: &str) -> Result<(), Failure> {
+    let root = format!("{}/{}/{}/", language.sdk(), language.templates(), kind.name());
+    let mut written = 0;
+    for (path, content) in FILES {
+        let Some(inside) = path.strip_prefix(root.as_str()) else { continue };
+        let text = String::from_utf8_lossy(content).replace(NAME, name);
+        write(&folder.join(inside.replace(NAME, name)), text.as_bytes())?;
+        written += 1;
+    }
+    assert!(written > 0, "every language has a template of every kind");
+    Ok(())
+}
+
+/// Writes the SDK of a language and the WIT package into the project, in the layout of the repository.
+pub fn write_sdk(folder: &Path, language: Language) -> Result<(), Failure> {
+    let sdk = format!("{}/", language.sdk());
+    for (path, content) in FILES {
+        let own = path.strip_prefix(sdk.as_str()).is_some_and(|inside| !inside.starts_with("template"));
+        if own || path.starts_with("wit/") {
+            write(&folder.join(VENDORED).join(path), content)?;
+        }
+    }
+    Ok(())
+}
+
+/// The files of `wit/`: name and text.
+pub fn wit() -> impl Iterator<Item = (&'static str, &'static str)> {
+    FILES.iter().filter_map(|(path, content)| Some((path.strip_prefix("wit/")?, std::str::from_utf8(content).ok()?)))
+}
+
+fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::write(path, content).map_err(failed)
+}
