@@ -67,7 +67,16 @@ func WriteError(w *wire.Writer, err error) {
 		tag = unsupported
 	}
 	w.Byte(tag)
-	w.String(err.Error())
+	w.String(sentence(err))
+}
+
+// sentence is what an error says, without the sort it is of: that is in the tag.
+func sentence(err error) string {
+	message := err.Error()
+	for _, sort := range []error{ErrUnavailable, ErrUnsupported} {
+		message = strings.TrimPrefix(message, sort.Error()+": ")
+	}
+	return message
 }
 
 // Result writes the answer of a call: what `ok` writes, or why the call failed. Only for the SDK.

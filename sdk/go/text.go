@@ -42,25 +42,40 @@ func (c *Column) AppendText(to []byte, row int) []byte {
 	}
 }
 
+// appendFloat appends the fewest digits that read back as the same float, laid out as faucet's own files have it: an
+// exponent only where there would be many zeros.
 func appendFloat(to []byte, value float64, bits int) []byte {
-	switch {
-	case math.IsNaN(value):
+	if math.IsNaN(value) {
 		return append(to, "NaN"...)
-	case math.IsInf(value, 1):
+	}
+	if math.Signbit(value) {
+		to, value = append(to, '-'), -value
+	}
+	if math.IsInf(value, 1) {
 		return append(to, "Infinity"...)
-	case math.IsInf(value, -1):
-		return append(to, "-Infinity"...)
 	}
-	start := len(to)
-	format := byte('f')
-	if size := math.Abs(value); size != 0 && (size < 1e-5 || size >= 1e16) {
-		format = 'e'
+	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(value, 'e', -1, bits), "e")
+	digits := strings.Replace(mantissa, ".", "", 1)
+	power, _ := strconv.Atoi(exponent)
+	most, least := 16, -5
+	if bits == 32 {
+		most, least = 13, -6
 	}
-	to = strconv.AppendFloat(to, value, format, -1, bits)
-	if !strings.ContainsAny(string(to[start:]), ".e") {
-		to = append(to, ".0"...)
+	if point := power + 1; point > least && point <= most {
+		return appendPlain(to, digits, point)
 	}
-	return to
+	return strconv.AppendInt(append(append(to, mantissa...), 'e'), int64(power), 10)
+}
+
+// appendPlain appends digits with a point after so many of them.
+func appendPlain(to []byte, digits string, point int) []byte {
+	if point <= 0 {
+		return append(append(append(to, "0."...), strings.Repeat("0", -point)...), digits...)
+	}
+	if point >= len(digits) {
+		return append(append(append(to, digits...), strings.Repeat("0", point-len(digits))...), ".0"...)
+	}
+	return append(append(append(to, digits[:point]...), '.'), digits[point:]...)
 }
 
 // AppendJSON appends the value of a row as JSON; null where there is none. Numbers keep every digit.

@@ -1,5 +1,7 @@
 /* Values as text: ISO 8601 in PostgreSQL's spelling, the same for every kind of file and sink. */
 #include "values.h"
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,17 +43,57 @@ void add_hex(faucet_buffer *to, const uint8_t *bytes, size_t size) {
     }
 }
 
-/* The shortest number of digits that reads back as the same float. */
-void add_float(faucet_buffer *to, double value, bool is_single) {
-    if (value != value) return faucet_add_text(to, "NaN");
-    if (value - value != 0) return faucet_add_text(to, value > 0 ? "Infinity" : "-Infinity");
-    char text[32];
-    for (int digits = is_single ? 6 : 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
+/* Digits of a float without their point, and where that belongs: after so many of them. */
+typedef struct digits {
+    char text[24];
+    int count, point;
+} digits;
+
+/* The fewest digits that read back as the same float. All floats but the subnormal ones keep 6 or 15 digits, so that the
+ * search can start there: what is too many of them are zeros at the end. */
+static digits shortest(double value, bool is_single) {
+    char text[40];
+    bool is_normal = value >= (is_single ? (double)FLT_MIN : DBL_MIN);
+    for (int more = !is_normal ? 0 : is_single ? 5 : 14; more <= 16; more++) {
+        snprintf(text, sizeof text, "%.*e", more, value);
         if (is_single ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value) break;
     }
-    faucet_add_text(to, text);
-    if (!strpbrk(text, ".e")) faucet_add_text(to, ".0");
+    const char *exponent = strchr(text, 'e');
+    digits found = {.point = atoi(exponent + 1) + 1};
+    for (const char *at = text; at < exponent; at++)
+        if (*at != '.') found.text[found.count++] = *at;
+    while (found.count > 1 && found.text[found.count - 1] == '0') found.count--;
+    return found;
+}
+
+static void add_zeros(faucet_buffer *to, int count) {
+    while (count-- > 0) faucet_add_text(to, "0");
+}
+
+/* Laid out as faucet's own files have it: an exponent only where there would be many zeros. */
+void add_float(faucet_buffer *to, double value, bool is_single) {
+    if (value != value) return faucet_add_text(to, "NaN");
+    if (signbit(value)) faucet_add_text(to, "-");
+    if (value - value != 0) return faucet_add_text(to, "Infinity");
+    digits d = shortest(fabs(value), is_single);
+    int most = is_single ? 13 : 16, least = is_single ? -6 : -5;
+    if (d.point <= least || d.point > most) {
+        faucet_add(to, d.text, 1);
+        if (d.count > 1) faucet_add_text(to, ".");
+        faucet_add(to, d.text + 1, (size_t)d.count - 1);
+        return faucet_add_print(to, "e%d", d.point - 1);
+    }
+    int whole = d.point < d.count ? d.point : d.count;
+    if (whole <= 0) faucet_add_text(to, "0.");
+    add_zeros(to, -d.point);
+    if (whole > 0) {
+        faucet_add(to, d.text, (size_t)whole);
+        add_zeros(to, d.point - whole);
+        faucet_add_text(to, ".");
+    }
+    int rest = whole > 0 ? whole : 0;
+    faucet_add(to, d.text + rest, (size_t)(d.count - rest));
+    if (rest == d.count) faucet_add_text(to, "0");
 }
 
 static int64_t divide_down(int64_t value, int64_t by) { return value / by - (value % by < 0); }
