@@ -2,6 +2,7 @@ package faucet
 
 import (
 	"encoding/binary"
+	"faucet/internal/misuse"
 	"math"
 )
 
@@ -91,7 +92,7 @@ func (b *Builder) Len() int { return b.rows }
 
 func (b *Builder) expect(kind Kind) {
 	if b.kind != kind {
-		panicf("column '%s' is %s: it takes no value of kind %s", b.name, b.kind, kind)
+		misuse.Panicf("column '%s' is %s: it takes no value of kind %s", b.name, b.kind, kind)
 	}
 }
 
@@ -106,7 +107,7 @@ func (b *Builder) endValue() {
 
 func (b *Builder) pushOffset() {
 	if len(b.data) > math.MaxInt32 {
-		panicf("column '%s' holds more than 2 GiB", b.name)
+		misuse.Panicf("column '%s' holds more than 2 GiB", b.name)
 	}
 	b.offsets = binary.LittleEndian.AppendUint32(b.offsets, uint32(len(b.data)))
 }

@@ -2,6 +2,7 @@ package faucet
 
 import (
 	"errors"
+	"faucet/internal/misuse"
 	"faucet/internal/wire"
 	"fmt"
 	"runtime"
@@ -21,12 +22,21 @@ func Guard(call func() error) (err error) {
 
 // panicked says what a panic was about. The stack goes to the log, because an error is one sentence.
 func panicked(cause any) error {
-	if wrong, is := cause.(misuse); is {
+	place := place()
+	Log(LevelError, "panic at %s: %v\n%s", place, cause, stack())
+	if wrong, is := cause.(misuse.Error); is {
 		return wrong
 	}
-	place := place()
-	Log(LevelError, "panic: %v at %s\n%s", cause, place, debug.Stack())
 	return fmt.Errorf("the plugin panicked at %s: %v", place, cause)
+}
+
+// stack is what led to a panic, without the SDK's part of handling it.
+func stack() string {
+	_, stack, _ := strings.Cut(string(debug.Stack()), "\npanic(")
+	_, stack, _ = strings.Cut(stack, "\n")
+	_, stack, _ = strings.Cut(stack, "\n")
+	stack, _, _ = strings.Cut(stack, "\nfaucet.Guard(")
+	return stack
 }
 
 // place is where in the plugin's own code the panic was.
@@ -35,7 +45,7 @@ func place() string {
 	frames := runtime.CallersFrames(callers[:runtime.Callers(4, callers[:])])
 	for {
 		frame, more := frames.Next()
-		if !strings.HasPrefix(frame.Function, "runtime.") && frame.File != "" {
+		if from, _, _ := strings.Cut(strings.ReplaceAll(frame.Function, "/", "."), "."); from != "runtime" && from != "faucet" {
 			return fmt.Sprintf("%s:%d", frame.File[strings.LastIndex(frame.File, "/")+1:], frame.Line)
 		}
 		if !more {
@@ -82,12 +92,15 @@ func sentence(err error) string {
 // Result writes the answer of a call: what `ok` writes, or why the call failed. Only for the SDK.
 func Result(words int, err error, ok func(w *wire.Writer)) uint32 {
 	w := wire.Answer(1 + max(words, ErrorWords))
-	w.Bool(err != nil)
-	w.Align()
-	if err != nil {
-		WriteError(&w, err)
-	} else if ok != nil {
-		ok(&w)
+	if err == nil && ok != nil {
+		w.Option(false)
+		err = Guard(func() error { ok(&w); return nil })
 	}
+	if err == nil {
+		return w.Address()
+	}
+	w = wire.Answer(1 + ErrorWords)
+	w.Option(true)
+	WriteError(&w, err)
 	return w.Address()
 }

@@ -1,6 +1,7 @@
 package faucet
 
 import (
+	"faucet/internal/misuse"
 	"iter"
 	"unsafe"
 )
@@ -46,7 +47,7 @@ func (c *Column) HasGaps() bool { return len(c.validity) > 0 }
 
 func (c *Column) expect(kind Kind) {
 	if c.kind != kind {
-		panicf("column '%s' is %s, and %s is needed", c.name, c.kind, kind)
+		misuse.Panicf("column '%s' is %s, and %s is needed", c.name, c.kind, kind)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"faucet/internal/misuse"
 	"fmt"
 	"io"
 	"maps"
@@ -145,7 +146,7 @@ func setDefault(into reflect.Value, f field) {
 	if into.Kind() == reflect.String {
 		into.SetString(text)
 	} else if err := json.Unmarshal([]byte(text), into.Addr().Interface()); err != nil {
-		panicf("the default of setting '%s' is not of its type", f.key)
+		misuse.Panicf("the default of setting '%s' is not of its type", f.key)
 	}
 }
 

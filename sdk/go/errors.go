@@ -42,10 +42,3 @@ var ErrUnavailable = errors.New("unavailable")
 
 // ErrUnsupported is for errors that say that the plugin does not offer something: wrap it.
 var ErrUnsupported = errors.New("unsupported")
-
-// misuse is what a wrong call of the SDK panics with. It reaches the host as a failure with this message.
-type misuse string
-
-func (m misuse) Error() string { return string(m) }
-
-func panicf(format string, arguments ...any) { panic(misuse(fmt.Sprintf(format, arguments...))) }

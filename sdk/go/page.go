@@ -1,6 +1,7 @@
 package faucet
 
 import (
+	"faucet/internal/misuse"
 	"fmt"
 	"iter"
 	"slices"
@@ -75,7 +76,7 @@ func (p *Page) Op(row int) Op {
 	}
 	op := column.Text(row)
 	if len(op) != 1 || !strings.Contains("cudrt", op) {
-		panicf("column '__op' holds something else than c, u, d, r and t")
+		misuse.Panicf("column '__op' holds something else than c, u, d, r and t")
 	}
 	return Op(op[0])
 }
@@ -105,7 +106,7 @@ type Row struct {
 func (r Row) column(name string) *Column {
 	column, err := r.page.Column(name)
 	if err != nil {
-		panic(misuse(err.Error()))
+		misuse.Panicf("%s", err)
 	}
 	return column
 }

@@ -2,6 +2,7 @@ package faucet
 
 import (
 	"encoding/json"
+	"faucet/internal/misuse"
 	"reflect"
 	"strings"
 )
@@ -12,7 +13,7 @@ func SchemaOf[C any]() string {
 	schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	text, err := json.Marshal(schema)
 	if err != nil {
-		panicf("the schema of the configuration: %s", err)
+		misuse.Panicf("the schema of the configuration: %s", err)
 	}
 	return string(text)
 }

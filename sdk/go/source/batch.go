@@ -3,6 +3,7 @@ package source
 import (
 	"encoding/binary"
 	"faucet"
+	"faucet/internal/misuse"
 	"fmt"
 	"slices"
 )
@@ -66,7 +67,7 @@ func (p *Page) AddChange(op faucet.Op, position []byte, committedAt faucet.Times
 		p.width = len(position)
 	}
 	if len(position) != p.width {
-		panic(fmt.Errorf("the positions of table '%s' have %d and %d bytes: all of a page need one width", p.table, p.width, len(position)))
+		misuse.Panicf("the positions of table '%s' have %d and %d bytes: all of a page need one width", p.table, p.width, len(position))
 	}
 	p.ops = append(p.ops, byte(op))
 	p.positions = append(p.positions, position...)
@@ -81,7 +82,7 @@ func (p *Page) Before(column string) *faucet.Builder {
 	}
 	at := slices.IndexFunc(p.columns, func(c *faucet.Builder) bool { return c.Name() == column })
 	if at < 0 {
-		panic(fmt.Errorf("the page of table '%s' has no column '%s'", p.table, column))
+		misuse.Panicf("the page of table '%s' has no column '%s'", p.table, column)
 	}
 	if p.before == nil {
 		p.before = map[string]*faucet.Builder{}

@@ -2,6 +2,7 @@ package transform
 
 import (
 	"faucet"
+	"faucet/internal/misuse"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,14 +67,14 @@ func (p *PageOut) find(name string) int {
 func (p *PageOut) expect(name string) int {
 	at := p.find(name)
 	if at < 0 {
-		panic(fmt.Errorf("table '%s' has no column '%s'", p.input.Table(), name))
+		misuse.Panicf("table '%s' has no column '%s'", p.input.Table(), name)
 	}
 	return at
 }
 
 func (p *PageOut) expectFree(name string) {
 	if p.find(name) >= 0 {
-		panic(fmt.Errorf("table '%s' has a column '%s' already", p.input.Table(), name))
+		misuse.Panicf("table '%s' has a column '%s' already", p.input.Table(), name)
 	}
 }
 
@@ -89,7 +90,7 @@ func (p *PageOut) rows() int {
 // row of the input page, also if rows are filtered out; after Select, one for each row selected there.
 func (p *PageOut) Set(column *faucet.Builder) {
 	if column.Len() != p.rows() {
-		panic(fmt.Errorf("new column '%s' has %d values for %d rows", column.Name(), column.Len(), p.rows()))
+		misuse.Panicf("new column '%s' has %d values for %d rows", column.Name(), column.Len(), p.rows())
 	}
 	if at := p.find(column.Name()); at >= 0 {
 		p.slots[at].values = column
@@ -107,7 +108,7 @@ func (p *PageOut) Copy(of, name string) {
 			return
 		}
 	}
-	panic(fmt.Errorf("table '%s' has no column '%s'", p.input.Table(), of))
+	misuse.Panicf("table '%s' has no column '%s'", p.input.Table(), of)
 }
 
 // Remove removes a column. It panics if there is none of this name.
@@ -144,7 +145,12 @@ func (p *PageOut) Keep(keep func(row int) bool) {
 // carries __op. Once a page.
 func (p *PageOut) Select(rows []uint32) {
 	if p.isChosen {
-		panic(fmt.Errorf("the rows of an output page were selected twice"))
+		misuse.Panicf("the rows of an output page were selected twice")
+	}
+	for _, row := range rows {
+		if int(row) >= p.input.Len() {
+			misuse.Panicf("row %d of %d was selected", row, p.input.Len())
+		}
 	}
 	p.selected, p.isChosen = rows, true
 	for i := range p.slots {
