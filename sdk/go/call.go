@@ -45,13 +45,23 @@ func place() string {
 	frames := runtime.CallersFrames(callers[:runtime.Callers(4, callers[:])])
 	for {
 		frame, more := frames.Next()
-		if from, _, _ := strings.Cut(strings.ReplaceAll(frame.Function, "/", "."), "."); from != "runtime" && from != "faucet" {
+		if isOfPlugin(frame.Function) {
 			return fmt.Sprintf("%s:%d", frame.File[strings.LastIndex(frame.File, "/")+1:], frame.Line)
 		}
 		if !more {
 			return "an unknown place"
 		}
 	}
+}
+
+// isOfPlugin says whether a function is neither Go's own nor the SDK's.
+func isOfPlugin(function string) bool {
+	for _, prefix := range []string{"runtime.", "runtime/", "faucet.", "faucet/"} {
+		if strings.HasPrefix(function, prefix) {
+			return false
+		}
+	}
+	return true
 }
 
 // ErrorWords are the words of an error as the component model lays it out.

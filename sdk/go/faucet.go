@@ -7,9 +7,9 @@
 //	package main
 //
 //	import (
-//		"bytes"
 //		"faucet"
 //		"faucet/transform"
+//		"strings"
 //	)
 //
 //	type config struct {

@@ -106,16 +106,16 @@ static inline bool faucet_is_null(const faucet_column *column, size_t row) {
 /* The value of a row: faucet_int64_at(column, row), and so on. 0 where there is none; of a column of another kind too,
  * and then the call fails. The plural, faucet_int64s(column), is all of them: one a row, anything where there is none;
  * NULL for a column of another kind, and then the call fails. */
-#define FAUCET_VALUE(name, type, kind_)                                                                                \
-    static inline type faucet_##name##_at(const faucet_column *column, size_t row) {                                        \
-        type value;                                                                                                    \
-        memset(&value, 0, sizeof value);                                                                               \
-        if (faucet_expect_kind_fast(column, kind_) && faucet_has(column, row))                                         \
-            memcpy(&value, column->data + row * sizeof value, sizeof value);                                           \
-        return value;                                                                                                  \
-    }                                                                                                                  \
-    static inline const type *faucet_##name##s(const faucet_column *column) {                                          \
-        return faucet_expect_kind_fast(column, kind_) ? (const type *)(const void *)column->data : NULL;               \
+#define FAUCET_VALUE(name, type, kind_)                                                                               \
+    static inline type faucet_##name##_at(const faucet_column *column, size_t row) {                                  \
+        type value;                                                                                                   \
+        memset(&value, 0, sizeof value);                                                                              \
+        if (faucet_expect_kind_fast(column, kind_) && faucet_has(column, row))                                        \
+            memcpy(&value, column->data + row * sizeof value, sizeof value);                                          \
+        return value;                                                                                                 \
+    }                                                                                                                 \
+    static inline const type *faucet_##name##s(const faucet_column *column) {                                         \
+        return faucet_expect_kind_fast(column, kind_) ? (const type *)(const void *)column->data : NULL;              \
     }
 
 static inline bool faucet_expect_kind_fast(const faucet_column *column, faucet_kind kind) {

@@ -16,7 +16,7 @@ typedef enum faucet_write_mode {
 /* What a sink can do under a given configuration. */
 typedef struct faucet_sink_abilities {
     faucet_write_mode mode;             /* how this configuration writes */
-    bool append, upsert, overwrite;     /* the modes that some configuration offers; `mode` is one without saying so */
+    bool append, upsert, overwrite;     /* the modes that some configuration offers, besides `mode` */
     const char *const *key;             /* the configured key's columns, ended by NULL; NULL without one */
     const char *delete_marker;          /* the column whose values mark deletes; NULL without one */
     bool transactional;                 /* a commit makes all its rows visible at once or none */

@@ -76,7 +76,8 @@ bool exports_out_capture(wire_string_t *config, exports_out_bookmark_t *out, exp
 }
 
 static faucet_bookmark bookmark_view(const exports_out_bookmark_t *bookmark) {
-    return (faucet_bookmark){{bookmark->position.ptr, bookmark->position.len}, {bookmark->state.ptr, bookmark->state.len}};
+    faucet_bytes position = {bookmark->position.ptr, bookmark->position.len};
+    return (faucet_bookmark){position, {bookmark->state.ptr, bookmark->state.len}};
 }
 
 static bool open(exports_out_session_t *session, const wire_string_t *text, const exports_out_bookmark_t *bookmark) {

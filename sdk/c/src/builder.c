@@ -4,8 +4,10 @@
 
 static faucet_builder *builders;
 
-static const char *const NAMES[] = {"boolean",  "int64", "uint64", "float32", "float64",   "decimal",     "text",     "bytes",
-                                    "date",     "time",  "timestamp", "timestamptz", "interval", "uuid", "json", "native"};
+static const char *const NAMES[] = {
+    "boolean", "int64", "uint64",    "float32",     "float64",  "decimal", "text", "bytes",
+    "date",    "time",  "timestamp", "timestamptz", "interval", "uuid",    "json", "native",
+};
 
 const char *faucet_kind_name(faucet_kind kind) { return NAMES[kind]; }
 

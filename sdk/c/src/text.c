@@ -49,8 +49,8 @@ typedef struct digits {
     int count, point;
 } digits;
 
-/* The fewest digits that read back as the same float. All floats but the subnormal ones keep 6 or 15 digits, so that the
- * search can start there: what is too many of them are zeros at the end. */
+/* The fewest digits that read back as the same float. All floats but the subnormal ones keep 6 or 15 digits, so that
+ * the search can start there: what is too many of them are zeros at the end. */
 static digits shortest(double value, bool is_single) {
     char text[40];
     bool is_normal = value >= (is_single ? (double)FLT_MIN : DBL_MIN);

@@ -103,7 +103,8 @@ static void close_sink(void *state) { close(((sink *)state)->file); }
 
 static const char SCHEMA[] =
     "{\"type\": \"object\", \"additionalProperties\": false, \"properties\": {"
-    "\"prefix\": {\"type\": \"string\", \"default\": \"rows\", \"description\": \"How the names of the files start.\"}}}";
+    "\"prefix\": {\"type\": \"string\", \"default\": \"rows\","
+    " \"description\": \"How the names of the files start.\"}}}";
 
 static const char *const FOLDERS[] = {"/out", NULL};
 

@@ -51,7 +51,8 @@ static bool open(faucet_json *config, const faucet_bookmark *bookmark, void **st
     *c = read_config(config);
     *state = c;
     if (!bookmark) return true;
-    faucet_json *saved = faucet_json_read("bookmark", (faucet_text){(const char *)bookmark->state.at, bookmark->state.size});
+    faucet_text text = {(const char *)bookmark->state.at, bookmark->state.size};
+    faucet_json *saved = faucet_json_read("bookmark", text);
     if (!saved || !faucet_json_require(saved, "next")) return false;
     c->next = faucet_json_integer(saved, "next", 0);
     return true;
