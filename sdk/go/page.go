@@ -15,6 +15,8 @@ type Page struct {
 	rows    int
 	key     []string
 	columns []Column
+	// found is the column that Find gave last: the next one asked for is mostly the same or the one after it.
+	found int
 }
 
 // Schema of the table; empty where the source has none.
@@ -48,9 +50,16 @@ func (p *Page) NameOf(index int) string { return p.columns[index].name }
 
 // Find is the column of this name, or nil.
 func (p *Page) Find(name string) *Column {
-	for i := range p.columns {
-		if p.columns[i].name == name {
-			return &p.columns[i]
+	for at := p.found; at < len(p.columns); at++ {
+		if p.columns[at].name == name {
+			p.found = at
+			return &p.columns[at]
+		}
+	}
+	for at := range p.found {
+		if p.columns[at].name == name {
+			p.found = at
+			return &p.columns[at]
 		}
 	}
 	return nil

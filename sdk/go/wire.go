@@ -31,7 +31,8 @@ func ReadPage(r *wire.Reader) *Page {
 
 // PageOf reads a page from the arguments of a call. Only for the SDK.
 func PageOf(schema, table string, rows uint32, key []string, columnsAt, columnCount uint32) *Page {
-	return &Page{schema, table, int(rows), key, readColumns(columnsAt, columnCount, int(rows))}
+	columns := readColumns(columnsAt, columnCount, int(rows))
+	return &Page{schema: schema, table: table, rows: int(rows), key: key, columns: columns}
 }
 
 func readColumns(at, count uint32, rows int) []Column {
