@@ -1,7 +1,7 @@
 /* NAME: writes rows as JSON lines into the folder /out.
  *
  * Rows go to a file that nobody reads yet. A commit gives it its name, so that its rows appear at once or not at all; a
- * session that starts empties what an earlier one left without a commit. */
+ * session that starts removes what an earlier one left without a commit. */
 #include "faucet.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,7 @@ enum { WRITE_SIZE = 64 * 1024 };
 
 typedef struct sink {
     const char *prefix;
-    int file;
-    bool has_rows;
+    int file; /* -1 while there are no rows to commit */
     unsigned next; /* number of the next file */
 } sink;
 
@@ -40,12 +39,6 @@ static const char *committed_name(const sink *s, unsigned number) {
     return faucet_print("/out/%s-%06u.jsonl", s->prefix, number);
 }
 
-static bool start_file(sink *s) {
-    s->has_rows = false;
-    s->file = open(OPEN_FILE, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    return s->file >= 0 || failed("open", OPEN_FILE);
-}
-
 static bool open_sink(faucet_json *config, const char *pipeline, void **state) {
     (void)pipeline;
     sink *s = faucet_alloc(sizeof *s);
@@ -53,16 +46,17 @@ static bool open_sink(faucet_json *config, const char *pipeline, void **state) {
     s->file = -1;
     *state = s;
     while (access(committed_name(s, s->next), F_OK) == 0) s->next++;
-    return start_file(s);
+    return unlink(OPEN_FILE) == 0 || errno == ENOENT || failed("remove", OPEN_FILE);
 }
 
 static bool write_all(sink *s, faucet_buffer *lines) {
+    if (s->file < 0 && lines->size) s->file = open(OPEN_FILE, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    if (s->file < 0 && lines->size) return failed("open", OPEN_FILE);
     for (size_t at = 0; at < lines->size;) {
         ssize_t written = write(s->file, lines->at + at, lines->size - at);
         if (written < 0) return failed("write to", OPEN_FILE);
         at += (size_t)written;
     }
-    s->has_rows = s->has_rows || lines->size > 0;
     lines->size = 0;
     return true;
 }
@@ -91,15 +85,18 @@ static bool write_pages(void *state, const faucet_page *pages, size_t count, fau
 static bool commit(void *state, const char *scope, const char *token) {
     (void)scope, (void)token;
     sink *s = state;
-    if (!s->has_rows) return true;
+    if (s->file < 0) return true;
     if (fsync(s->file) != 0) return failed("sync", OPEN_FILE);
     close(s->file);
+    s->file = -1;
     const char *name = committed_name(s, s->next++);
-    if (rename(OPEN_FILE, name) != 0) return failed("rename to", name);
-    return start_file(s);
+    return rename(OPEN_FILE, name) == 0 || failed("rename to", name);
 }
 
-static void close_sink(void *state) { close(((sink *)state)->file); }
+static void close_sink(void *state) {
+    const sink *s = state;
+    if (s->file >= 0) close(s->file);
+}
 
 static const char SCHEMA[] =
     "{\"type\": \"object\", \"additionalProperties\": false, \"properties\": {"

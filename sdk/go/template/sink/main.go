@@ -1,11 +1,12 @@
 // NAME writes rows as JSON lines into the folder /out.
 //
 // Rows go to a file that nobody reads yet. A commit gives it its name, so that its rows appear at once or not at all; a
-// session that starts empties what an earlier one left without a commit.
+// session that starts removes what an earlier one left without a commit.
 package main
 
 import (
 	"bufio"
+	"errors"
 	"faucet"
 	"faucet/sink"
 	"fmt"
@@ -25,10 +26,10 @@ type config struct {
 
 type session struct {
 	config
-	file    *os.File
-	lines   *bufio.Writer
-	hasRows bool
-	next    int
+	// file is nil while there are no rows to commit.
+	file  *os.File
+	lines *bufio.Writer
+	next  int
 }
 
 func check(c config) (sink.Abilities, error) {
@@ -46,7 +47,10 @@ func open(c config, _ string) (sink.Session, error) {
 	for s.exists(s.next) {
 		s.next++
 	}
-	return s, s.start()
+	if err := os.Remove(openFile); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (s *session) name(number int) string {
@@ -58,10 +62,12 @@ func (s *session) exists(number int) bool {
 	return err == nil
 }
 
+// start opens the file, unless that was done since the last commit.
 func (s *session) start() (err error) {
-	s.hasRows = false
-	s.file, err = os.Create(openFile)
-	s.lines = bufio.NewWriterSize(s.file, writeSize)
+	if s.file == nil {
+		s.file, err = os.Create(openFile)
+		s.lines = bufio.NewWriterSize(s.file, writeSize)
+	}
 	return err
 }
 
@@ -69,11 +75,13 @@ func (s *session) Write(pages []*faucet.Page) ([]sink.Reject, error) {
 	var line []byte
 	for _, page := range pages {
 		for _, row := range page.Rows() {
+			if err := s.start(); err != nil {
+				return nil, err
+			}
 			line = appendLine(line[:0], page, row)
 			if _, err := s.lines.Write(line); err != nil {
 				return nil, err
 			}
-			s.hasRows = true
 		}
 	}
 	return nil, nil
@@ -90,7 +98,7 @@ func appendLine(to []byte, page *faucet.Page, row faucet.Row) []byte {
 }
 
 func (s *session) Commit(*sink.Token) error {
-	if !s.hasRows {
+	if s.file == nil {
 		return nil
 	}
 	if err := s.lines.Flush(); err != nil {
@@ -102,15 +110,17 @@ func (s *session) Commit(*sink.Token) error {
 	if err := s.file.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(openFile, s.name(s.next)); err != nil {
-		return err
-	}
+	s.file = nil
 	s.next++
-	return s.start()
+	return os.Rename(openFile, s.name(s.next-1))
 }
 
 // Close lets go of the file. What is in it was not committed.
-func (s *session) Close() { s.file.Close() }
+func (s *session) Close() {
+	if s.file != nil {
+		s.file.Close()
+	}
+}
 
 func init() {
 	about := faucet.About{
