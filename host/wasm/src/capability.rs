@@ -201,8 +201,10 @@ struct Clock<'a> {
 }
 
 impl Clock<'_> {
+    /// Nanoseconds since it was started, and one more: Go's runtime takes 0 for a broken clock.
     fn elapsed(&self) -> u64 {
-        self.started.map_or(0, |started| u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        let elapsed = self.started.map_or(0, |started| u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        elapsed.saturating_add(1)
     }
 
     fn after(&mut self, nanoseconds: u64) -> wasmtime::Result<Resource<DynPollable>> {
