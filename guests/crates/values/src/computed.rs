@@ -8,8 +8,8 @@ use faucet_sdk::{Column, ColumnBuilder, Error, Output, Page, PageOut, Result, Va
 /// How to make a column from others.
 ///
 /// - On a row that deletes or truncates, the new column says nothing.
-/// - An update that sent none of the columns leaves the new column alone, too. One that sent only some of them can't
-///   tell the new value: see [`OnAbsent`].
+/// - An update that sent none of the columns leaves the new column alone, too. One that sent only some of those that
+///   matter can't tell the new value: see [`OnAbsent`].
 /// - On all other rows there is nothing at the destination yet, so an absent value is no value, like null.
 #[derive(Debug, Clone)]
 pub struct Computed {
@@ -17,8 +17,18 @@ pub struct Computed {
     pub transform: &'static str,
     /// Name of the new column.
     pub into: String,
-    /// What to do with an update that did not send all columns.
+    /// What to do with an update that did not send all that matters.
     pub on_absent: OnAbsent,
+    /// Which column that was not sent keeps the value of a row from being known.
+    pub lacks: Lacks,
+}
+
+/// Of some columns and the number of a row: which of them keeps a value from being known.
+pub type Lacks = fn(&[Column<'_>], usize) -> Option<usize>;
+
+/// The first column that was not sent with the row.
+pub fn first_absent(sources: &[Column<'_>], row: usize) -> Option<usize> {
+    sources.iter().position(|source| source.is_absent(row))
 }
 
 impl Computed {
@@ -38,22 +48,22 @@ impl Computed {
         let changes = Changes::of(page)?;
         let mut rejected = Vec::new();
         for row in 0..page.rows() {
-            let not_sent = sources.iter().filter(|source| source.is_absent(row)).count();
+            let lacking = if changes.updates(row) { (self.lacks)(sources, row) } else { None };
             if changes.removes(row) {
                 column.push(replaced.map_or(Value::Absent, |column| column.value(row)))?;
-            } else if changes.updates(row) && not_sent > 0 {
+            } else if let Some(lacking) = lacking {
                 column.push(Value::Absent)?;
-                let is_known = not_sent == sources.len() || self.on_absent == OnAbsent::Leave;
-                rejected.extend((!is_known).then_some(row));
+                let has_none = sources.iter().all(|source| source.is_absent(row));
+                let is_known = has_none || self.on_absent == OnAbsent::Leave;
+                rejected.extend((!is_known).then(|| (row, self.reason(sources[lacking].name()))));
             } else {
                 write(row, &mut column)?;
             }
         }
         out.set(column)?;
         let mut out = Output::from(out);
-        for row in rejected {
-            let name = sources.iter().find(|source| source.is_absent(row)).map_or("", Column::name);
-            out.reject(row, self.reason(name));
+        for (row, reason) in rejected {
+            out.reject(row, reason);
         }
         Ok(out)
     }

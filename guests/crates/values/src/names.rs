@@ -1,14 +1,15 @@
 //! Names of columns: patterns, new names, and the one name that is not a column of the table.
 
+use crate::config::OnMissing;
 use faucet_sdk::{Error, OP_COLUMN, Page, PageOut, Result};
 
 /// Whether a name of the configuration stands for several columns.
-pub fn is_pattern(name: &str) -> bool {
+fn is_pattern(name: &str) -> bool {
     name.contains('*')
 }
 
 /// Whether `name` is what `pattern` says, where `*` stands for any characters, or none.
-pub fn matches(pattern: &str, name: &str) -> bool {
+fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, mut rest)) = pattern.split_once('*') else {
         return pattern == name;
     };
@@ -24,6 +25,59 @@ pub fn matches(pattern: &str, name: &str) -> bool {
         rest = after;
     }
     name.ends_with(rest)
+}
+
+/// The columns of the page that a list names, by themselves or with patterns: in the order of the list, each once, and
+/// never `__op`.
+///
+/// # Errors
+/// If the page lacks one, and that is not to be ignored.
+pub fn selected<'a>(page: &Page<'a>, list: &[String], on_missing: OnMissing) -> Result<Vec<&'a str>> {
+    let columns = page.columns().map(|column| column.map(|column| column.name())).collect::<Result<Vec<_>>>()?;
+    let mut selected = Vec::new();
+    for name in list {
+        let before = selected.len();
+        let mut is_there = false;
+        for column in columns.iter().filter(|column| **column != OP_COLUMN && matches(name, column)) {
+            is_there = true;
+            if !selected[..before].contains(column) {
+                selected.push(*column);
+            }
+        }
+        match (is_there, on_missing) {
+            (true, _) | (false, OnMissing::Ignore) => {}
+            (false, OnMissing::Error) if is_pattern(name) => {
+                let (table, has) = (page.table(), columns.join(", "));
+                return Err(Error::new(format!("no column of table '{table}' is named like '{name}' (it has {has})")));
+            }
+            (false, OnMissing::Error) => page.column(name).map(|_| ())?,
+        }
+    }
+    Ok(selected)
+}
+
+/// Refuses to take columns away, or to replace them, that are part of the key.
+///
+/// # Errors
+/// If one of `gone` is; `advice` says what to do instead.
+pub fn check_key_stays(page: &Page<'_>, gone: &[&str], advice: &str) -> Result<()> {
+    let Some(name) = gone.iter().find(|name| page.is_key(name)) else {
+        return Ok(());
+    };
+    let table = page.table();
+    Err(Error::new(format!("column '{name}' is part of the key of table '{table}': {advice}")))
+}
+
+/// The same, unless the configuration allows it: then the rows have no key any more.
+///
+/// # Errors
+/// If a part of the key goes, and `allow_key` is false.
+pub fn give_up_key(page: &Page<'_>, out: &mut PageOut<'_>, gone: &[&str], allow_key: bool) -> Result<()> {
+    match check_key_stays(page, gone, "keep it, or set allow_key: true and have rows without a key") {
+        Err(_) if allow_key => out.set_key::<[&str; 0]>([]),
+        checked => return checked,
+    }
+    Ok(())
 }
 
 /// Refuses a configuration that names `__op` at `path`.

@@ -7,7 +7,7 @@ use faucet_sdk::{Kind, Value};
 
 /// The value of kind `to` that `text` spells; none if it spells none.
 pub fn parse<'a>(text: &'a str, to: Kind, reading: &Reading) -> Option<Made<'a>> {
-    Some(match to {
+    let value = match to {
         Kind::Text => Value::Text(text),
         Kind::Native => return None,
         Kind::Json => Value::Json(Some(text).filter(|text| document::is_json(text))?),
@@ -21,8 +21,8 @@ pub fn parse<'a>(text: &'a str, to: Kind, reading: &Reading) -> Option<Made<'a>>
         Kind::Timestamptz => Value::Timestamptz(timestamptz(text, reading.zone)?),
         Kind::Interval => Value::Interval(temporal::interval(text)?),
         Kind::Uuid => Value::Uuid(uuid(text)?),
-    })
-    .map(Made::Value)
+    };
+    Some(Made::Value(value))
 }
 
 fn boolean(text: &str) -> Option<bool> {

@@ -38,7 +38,7 @@ pub(crate) fn push_float<F: ryu::Float + Into<f64>>(to: &mut String, value: F) {
 }
 
 /// Appends two lower-case digits for each byte.
-pub(crate) fn push_hex(to: &mut String, bytes: &[u8]) {
+pub fn push_hex(to: &mut String, bytes: &[u8]) {
     let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
     to.reserve(bytes.len() * 2);
     for byte in bytes {
