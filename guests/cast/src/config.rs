@@ -2,7 +2,7 @@
 
 use faucet_sdk::{Error, Result, config};
 use faucet_values::config::{KindName, OnError, OnMissing};
-use faucet_values::{Bytes, Epoch, Ordered, Reading, protect_op, temporal};
+use faucet_values::{Bytes, Epoch, OrNull, Ordered, Reading, protect_op, temporal};
 
 /// Which columns to cast, and to what.
 #[config]
@@ -11,7 +11,7 @@ pub struct Config {
     pub columns: Ordered<KindName>,
     /// What to do with a value that does not fit the new kind without losing something. Default: fail.
     #[serde(default)]
-    pub on_error: OnError,
+    pub on_error: OrNull<OnError>,
     /// The zone of local times, for casts between date or timestamp and timestamptz: UTC, or an offset like +02:00.
     #[serde(default)]
     pub zone: Option<String>,

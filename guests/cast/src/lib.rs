@@ -29,7 +29,7 @@ impl Transform for Cast {
         let Config { on_error, on_missing, allow_key, .. } = config;
         let reading = config.reading()?;
         let columns = config.columns.0.into_iter().map(|(name, kind)| (name, kind.into())).collect();
-        Ok(Self { columns, reading, on_error, on_missing, allow_key })
+        Ok(Self { columns, reading, on_error: on_error.0, on_missing, allow_key })
     }
 
     fn apply<'a>(&mut self, page: Page<'a>) -> Result<Output<'a>> {

@@ -9,7 +9,7 @@ use digest::Digest;
 pub use digest::{Form, Method};
 use faucet_sdk::{Column, ColumnBuilder, Kind, Output, Page, Result, Transform, Value, config, transform};
 use faucet_values::config::{OnAbsent, check_columns};
-use faucet_values::{Computed, first_absent, protect_op, push_text};
+use faucet_values::{Computed, NamedNull, OrNull, first_absent, protect_op, push_text};
 
 /// What to hash, and how.
 #[config]
@@ -29,7 +29,7 @@ pub struct Config {
     pub salt: Option<String>,
     /// What to do where some columns are null. Where all are, the hash is null. Default: include.
     #[serde(default)]
-    pub nulls: Nulls,
+    pub nulls: OrNull<Nulls>,
     /// What to do with an update that sent only some of the columns. Default: reject.
     #[serde(default)]
     pub on_absent: OnAbsent,
@@ -45,6 +45,10 @@ pub enum Nulls {
     Include,
     /// It makes the hash null.
     Null,
+}
+
+impl NamedNull for Nulls {
+    const NULL: Self = Self::Null;
 }
 
 /// The transform: what to hash, and how.
@@ -65,7 +69,7 @@ impl Transform for Hash {
         protect_op(&config.into, "into")?;
         let Config { columns, into, method, form, salt, nulls, on_absent } = config;
         let computed = Computed { transform: "hash", into, on_absent, lacks: first_absent };
-        Ok(Self { columns, digest: Digest::new(method, form, salt.as_deref()), nulls, computed })
+        Ok(Self { columns, digest: Digest::new(method, form, salt.as_deref()), nulls: nulls.0, computed })
     }
 
     fn apply<'a>(&mut self, page: Page<'a>) -> Result<Output<'a>> {

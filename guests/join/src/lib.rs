@@ -4,7 +4,7 @@
 
 use faucet_sdk::{Column, ColumnBuilder, Kind, Output, Page, Result, Transform, Value, config, transform};
 use faucet_values::config::{OnAbsent, check_columns};
-use faucet_values::{Computed, check_key_stays, first_absent, protect_op, push_text};
+use faucet_values::{Computed, NamedNull, OrNull, check_key_stays, first_absent, protect_op, push_text};
 
 /// What to join, and how.
 #[config]
@@ -18,7 +18,7 @@ pub struct Config {
     pub separator: Option<String>,
     /// What to do where some columns are null. Where all are, the text is null. Default: skip.
     #[serde(default)]
-    pub nulls: Nulls,
+    pub nulls: OrNull<Nulls>,
     /// Leave the joined columns out of the result. Default: false.
     #[serde(default)]
     pub remove: bool,
@@ -41,6 +41,10 @@ pub enum Nulls {
     Null,
 }
 
+impl NamedNull for Nulls {
+    const NULL: Self = Self::Null;
+}
+
 /// The transform: what to join, and how.
 #[derive(Debug)]
 pub struct Join {
@@ -60,7 +64,7 @@ impl Transform for Join {
         protect_op(&config.into, "into")?;
         let Config { columns, into, separator, nulls, remove, on_absent } = config;
         let computed = Computed { transform: "join", into, on_absent, lacks: first_absent };
-        Ok(Self { columns, separator: separator.unwrap_or_else(|| " ".to_owned()), nulls, remove, computed })
+        Ok(Self { columns, separator: separator.unwrap_or_else(|| " ".to_owned()), nulls: nulls.0, remove, computed })
     }
 
     fn apply<'a>(&mut self, page: Page<'a>) -> Result<Output<'a>> {

@@ -6,7 +6,7 @@ use faucet_sdk::serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use faucet_sdk::{Error, Kind, Result, config};
 use faucet_values::config::{KindName, OnError, OnMissing};
 use faucet_values::document::Path;
-use faucet_values::{Ordered, protect_op};
+use faucet_values::{OrNull, Ordered, protect_op};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub struct Config {
     pub remove: bool,
     /// What to do with a value that is no JSON, or with a part that is not of its kind. Default: fail.
     #[serde(default)]
-    pub on_error: OnError,
+    pub on_error: OrNull<OnError>,
     /// What to do if a table lacks the column. Default: error.
     #[serde(default)]
     pub on_missing: OnMissing,

@@ -29,7 +29,7 @@ impl Transform for JsonParse {
     fn open(config: Config) -> Result<Self> {
         let (whole, fields) = (config.whole()?, config.fields()?);
         let Config { column, remove, on_error, on_missing, .. } = config;
-        Ok(Self { column, whole, fields, remove, on_error, on_missing })
+        Ok(Self { column, whole, fields, remove, on_error: on_error.0, on_missing })
     }
 
     fn apply<'a>(&mut self, page: Page<'a>) -> Result<Output<'a>> {

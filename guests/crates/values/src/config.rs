@@ -1,6 +1,6 @@
 //! Choices that several configurations have in common.
 
-use crate::protect_op;
+use crate::{NamedNull, protect_op};
 use faucet_sdk::{Error, Kind, Result, config};
 
 /// A kind of values.
@@ -86,6 +86,10 @@ pub enum OnError {
     Null,
     /// Report the row as failed, and go on with the others.
     Reject,
+}
+
+impl NamedNull for OnError {
+    const NULL: Self = Self::Null;
 }
 
 /// What to do with an update that did not send all the columns a new value is made from.
