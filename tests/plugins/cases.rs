@@ -52,6 +52,29 @@ fn filter() {
 }
 
 #[test]
+fn the_other_guests() {
+    let guests = [
+        "cast",
+        "coalesce",
+        "drop",
+        "explode",
+        "flatten",
+        "hash",
+        "join",
+        "json_encode",
+        "json_parse",
+        "keys_case",
+        "rename",
+        "select",
+        "set",
+        "split",
+    ];
+    for guest in guests {
+        run(&plugin("guests", guest), &format!("guests/{guest}/cases/{guest}.json"));
+    }
+}
+
+#[test]
 fn the_example_project() {
     let uppercase = plugin("examples/plugins/uppercase", "uppercase");
     assert_eq!(uppercase.describe().summary, "Turns text columns to upper case");

@@ -6,21 +6,27 @@ use std::cmp::Ordering;
 
 /// A decimal, split into its digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decimal<'a> {
+pub enum Decimal<'a> {
+    /// `-Infinity`.
     NegativeInfinity,
-    /// `whole` has no leading zeros, `fraction` no trailing ones; zero is not negative.
+    /// A number: `whole` has no leading zeros, `fraction` no trailing ones; zero is not negative.
     Finite {
+        /// Whether it is less than zero.
         negative: bool,
+        /// Digits before the point.
         whole: &'a str,
+        /// Digits after the point.
         fraction: &'a str,
     },
+    /// `Infinity`.
     Infinity,
+    /// `NaN`.
     NaN,
 }
 
 impl<'a> Decimal<'a> {
     /// Reads digits with an optional sign and point, or the name of a value that is no number. No exponent.
-    pub(crate) fn parse(text: &'a str) -> Option<Self> {
+    pub fn parse(text: &'a str) -> Option<Self> {
         let (negative, digits) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),
             b'+' => (false, &text[1..]),
@@ -43,7 +49,7 @@ impl<'a> Decimal<'a> {
     }
 
     /// The greatest integer not above it, and whether it has a fraction. What no 64-bit integer reaches is cut.
-    pub(crate) fn floor(self) -> (i128, bool) {
+    pub fn floor(self) -> (i128, bool) {
         let (negative, whole, fraction) = match self {
             Self::NegativeInfinity => return (i128::MIN, false),
             Self::Infinity | Self::NaN => return (i128::MAX, false),
@@ -55,6 +61,14 @@ impl<'a> Decimal<'a> {
             (Err(_), false) => (i128::MAX, false),
             (Ok(value), true) => (-value - i128::from(!fraction.is_empty()), !fraction.is_empty()),
             (Ok(value), false) => (value, !fraction.is_empty()),
+        }
+    }
+
+    /// The integer it is; none if it has a fraction, is no number, or is far beyond 64 bits.
+    pub fn integer(self) -> Option<i128> {
+        match self.floor() {
+            (i128::MIN | i128::MAX, _) | (_, true) => None,
+            (integer, false) => Some(integer),
         }
     }
 
@@ -93,13 +107,19 @@ impl PartialOrd for Decimal<'_> {
 
 /// A decimal that owns its text; its exponent, if it had one, is written out.
 #[derive(Debug, Clone)]
-pub(crate) struct DecimalText(String);
+pub struct DecimalText(String);
 
 /// Exponents beyond this are refused: written out they would fill memory.
-const MAX_EXPONENT: i32 = 20_000;
+const MAX_EXPONENT: u32 = 20_000;
 
 impl DecimalText {
-    pub(crate) fn new(text: &str) -> Option<Self> {
+    /// The text, without an exponent.
+    pub fn into_text(self) -> String {
+        self.0
+    }
+
+    /// Reads what [`Decimal::parse`] reads, and an exponent.
+    pub fn new(text: &str) -> Option<Self> {
         let text = match text.split_once(['e', 'E']) {
             Some((digits, exponent)) => written_out(digits, exponent.parse().ok()?)?,
             None => text.to_owned(),
@@ -108,19 +128,23 @@ impl DecimalText {
         Some(Self(text))
     }
 
-    pub(crate) fn as_decimal(&self) -> Decimal<'_> {
+    /// Its digits.
+    pub fn as_decimal(&self) -> Decimal<'_> {
         Decimal::parse(&self.0).expect("it was parsed when it was made")
     }
 }
 
 fn written_out(digits: &str, exponent: i32) -> Option<String> {
-    if exponent.abs() > MAX_EXPONENT {
+    if exponent.unsigned_abs() > MAX_EXPONENT {
         return None;
     }
     let Decimal::Finite { negative, whole, fraction } = Decimal::parse(digits)? else {
         return None;
     };
     let all = format!("{whole}{fraction}");
+    if all.is_empty() {
+        return Some("0".to_owned());
+    }
     let point = whole.len() as i32 + exponent;
     let sign = if negative { "-" } else { "" };
     let (len, zeros) = (all.len() as i32, |count: i32| "0".repeat(count.max(0) as usize));
@@ -178,12 +202,11 @@ mod tests {
 
     #[test]
     fn exponents_of_the_configuration_are_written_out() {
-        let cases =
-            [("1e3", "1000"), ("1.5e1", "15"), ("1.25e1", "12.5"), ("-2.5E-3", "-0.0025"), ("0e9", "0000000000")];
+        let cases = [("1e3", "1000"), ("1.5e1", "15"), ("1.25e1", "12.5"), ("-2.5E-3", "-0.0025"), ("0e9", "0")];
         for (from, to) in cases {
             assert_eq!(DecimalText::new(from).unwrap().as_decimal(), Decimal::parse(to).unwrap(), "{from}");
         }
-        assert!(DecimalText::new("1e999999999").is_none());
+        assert!(DecimalText::new("1e999999999").is_none() && DecimalText::new("1e-2147483648").is_none());
         assert!(DecimalText::new("1e").is_none());
     }
 
@@ -201,5 +224,9 @@ mod tests {
         }
         assert_eq!(Decimal::parse(&"9".repeat(60)).unwrap().floor(), (i128::MAX, false));
         assert_eq!(Decimal::parse("-Infinity").unwrap().floor(), (i128::MIN, false));
+        for (text, integer) in [("-12.00", Some(-12)), ("0", Some(0)), ("0.5", None), ("NaN", None), ("Infinity", None)]
+        {
+            assert_eq!(Decimal::parse(text).unwrap().integer(), integer, "{text}");
+        }
     }
 }
