@@ -11,7 +11,6 @@ static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/kit.rs"));
 /// What stands for the project's name in a template, in the names of files and in text.
 const NAME: &str = "NAME";
 
-
 impl Language {
     /// The folder of its SDK.
     fn sdk(self) -> &'static str {
