@@ -13,3 +13,22 @@ declare module "faucet-plugin" {
   const plugin: any;
   export default plugin;
 }
+
+declare module "wasi:filesystem/preopens@0.2.12" {
+  export interface Descriptor {
+    read(length: number, offset: number): [Uint8Array, boolean];
+    write(buffer: Uint8Array, offset: number): number;
+    sync(): void;
+    stat(): { size: number };
+    openAt(
+      pathFlags: { symlinkFollow?: boolean },
+      path: string,
+      openFlags: { create?: boolean; truncate?: boolean },
+      flags: { read?: boolean; write?: boolean },
+    ): Descriptor;
+    unlinkFileAt(path: string): void;
+    renameAt(oldPath: string, folder: Descriptor, newPath: string): void;
+  }
+  const preopens: { getDirectories(): [Descriptor, string][] };
+  export default preopens;
+}

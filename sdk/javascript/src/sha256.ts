@@ -1,3 +1,5 @@
+import { encodeTexts } from "./host";
+
 // The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).
 const ROUND = constants(64, 1 / 3);
 
@@ -34,6 +36,11 @@ export class Sha256 {
       }
     }
     return this;
+  }
+
+  /** Takes in text, as UTF-8. */
+  updateText(text: string): this {
+    return this.update(encodeTexts([text])[0]);
   }
 
   /** The hash of everything taken in, 32 bytes. Nothing can be taken in after it; a copy made before can. */

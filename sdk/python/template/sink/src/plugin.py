@@ -55,17 +55,21 @@ class JsonLines(Sink):
 
 def line(row: Row) -> str:
     """A row as a JSON object; what it says nothing about is left out."""
-    said = {name: cell(row, name, value) for name, value in row.items() if value is not ABSENT}
-    return json.dumps(said, ensure_ascii=False)
+    said = [(name, value) for name, value in row.items() if value is not ABSENT]
+    return "{" + ",".join(f"{json.dumps(name)}:{cell(row, name, value)}" for name, value in said) + "}"
 
 
-def cell(row: Row, name: str, value: Any) -> Any:
-    """What JSON has for a value: exact numbers, ISO 8601 for times, hex for bytes, and text for the rest."""
+def cell(row: Row, name: str, value: Any) -> str:
+    """The JSON text of a value: exact numbers, ISO 8601 for times, hex for bytes, documents as they are, text for the
+    rest."""
     kind = row.page.column(name).kind
-    if value is None or (kind in NUMBERS and isfinite(value)):
-        return value
-    if kind in TIMES:
-        return row.iso(name)
+    if value is None:
+        return "null"
+    if kind in NUMBERS:
+        # What JSON has no number for (NaN, infinity) becomes text.
+        return json.dumps(value) if isfinite(value) else json.dumps(json.dumps(value))
     if kind == "json":
-        return row.python(name)
-    return value.hex() if kind == "bytes" else str(value)
+        return value.replace("\r", " ").replace("\n", " ")
+    if kind in TIMES:
+        return json.dumps(row.iso(name))
+    return json.dumps(value.hex() if kind == "bytes" else str(value), ensure_ascii=False)
