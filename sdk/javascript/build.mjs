@@ -35,7 +35,6 @@ async function bundle({ plugin, world }) {
     bundle: true,
     external: ["faucet:*", "wasi:*"],
     format: "esm",
-    keepNames: true,
     metafile: true,
     outfile: "plugin.js",
     platform: "neutral",
@@ -48,7 +47,7 @@ async function bundle({ plugin, world }) {
 
 /** A WIT package with one world, `plugin`: the one that is built, and what the plugin imports beyond it. */
 async function writeWit(folder, { world, wit }, interfaces) {
-  await cp(join(SDK, "wit"), join(folder, "deps"), { recursive: true });
+  await cp(join(SDK, "wasi"), join(folder, "deps"), { recursive: true });
   await cp(wit, join(folder, "deps", "connector"), { recursive: true });
   const imports = interfaces.map((path) => `import ${path};`).join(" ");
   const text = `package faucet:plugin; world plugin { include faucet:connector/${world}@0.1.0; ${imports} }\n`;

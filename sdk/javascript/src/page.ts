@@ -29,6 +29,7 @@ export class Page {
   /** Rows that were rejected, with the reason. */
   readonly rejected = new Map<number, string>();
   private readonly byName: Map<string, Column>;
+  private readonly decoded = new Map<string, ArrayLike<Value>>();
 
   constructor(info: PageInfo, readonly columns: readonly Column[], readonly rowCount = columns[0]?.rows ?? 0) {
     this.table = info.table;
@@ -52,6 +53,12 @@ export class Page {
     return this.byName.get(name);
   }
 
+  /** The value of a column at a row. */
+  at(name: string, row: number): Value {
+    const values = this.decoded.get(name) ?? this.decode(name);
+    return values[row]!;
+  }
+
   /** The page row by row. Only columns that are asked for are decoded. */
   *rows(): Generator<Row, void> {
     for (let row = 0; row < this.rowCount; row++) yield new Row(this, row);
@@ -70,6 +77,12 @@ export class Page {
   /** An output page that passes everything through, to be changed from there. */
   output(): PageOut {
     return new PageOut(this);
+  }
+
+  private decode(name: string): ArrayLike<Value> {
+    const { values } = this.column(name);
+    this.decoded.set(name, values);
+    return values;
   }
 }
 

@@ -5,6 +5,7 @@ import { ABSENT, isPresent, type Value } from "./values";
 /** What a row needs of its page. */
 export interface RowsOf {
   readonly columns: readonly Column[];
+  at(name: string, row: number): Value;
   column(name: string): Column;
   find(name: string): Column | undefined;
   reject(row: number, reason: string): void;
@@ -16,7 +17,7 @@ export class Row {
 
   /** The value of a column: a value, `null` or `ABSENT`. An error if the page has no such column. */
   get(name: string): Value {
-    return this.page.column(name).at(this.index);
+    return this.page.at(name, this.index);
   }
 
   /** Like `get`, but absent where the page has no such column. */

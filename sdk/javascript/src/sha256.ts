@@ -8,16 +8,18 @@ const INITIAL = constants(8, 1 / 2);
 
 const BLOCK = 64;
 
+// The message schedule; one is enough, as a block is compressed in one go. A plain array is what QuickJS reads fastest.
+const words = new Array<number>(64).fill(0);
+
 /** SHA-256. QuickJS has no crypto, and a hash is the usual way to hide a value and keep its joins. */
 export class Sha256 {
   private readonly state: Int32Array;
-  private readonly words = new Int32Array(64);
   private readonly block: Uint8Array;
   private length: number;
 
   constructor(from?: Sha256) {
-    this.state = Int32Array.from(from?.state ?? INITIAL);
-    this.block = Uint8Array.from(from?.block ?? new Uint8Array(BLOCK));
+    this.state = from?.state.slice() ?? new Int32Array(INITIAL);
+    this.block = from?.block.slice() ?? new Uint8Array(BLOCK);
     this.length = from?.length ?? 0;
   }
 
@@ -63,11 +65,11 @@ export class Sha256 {
   }
 
   private compress(): void {
-    const { words, block, state } = this;
+    const { block, state } = this;
     for (let t = 0, at = 0; t < 16; t++, at += 4) {
       words[t] = (block[at]! << 24) | (block[at + 1]! << 16) | (block[at + 2]! << 8) | block[at + 3]!;
     }
-    expand(words);
+    expandSchedule();
     let a = state[0]!, b = state[1]!, c = state[2]!, d = state[3]!;
     let e = state[4]!, f = state[5]!, g = state[6]!, h = state[7]!;
     for (let t = 0; t < 64; t++) {
@@ -89,19 +91,19 @@ export class Sha256 {
   }
 }
 
-function expand(words: Int32Array): void {
+function expandSchedule(): void {
   for (let t = 16; t < 64; t++) {
     const x = words[t - 15]!, y = words[t - 2]!;
     const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
     const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
-    words[t] = words[t - 16]! + s0 + words[t - 7]! + s1;
+    words[t] = (words[t - 16]! + s0 + words[t - 7]! + s1) | 0;
   }
 }
 
-function constants(count: number, power: number): Int32Array {
+function constants(count: number, power: number): number[] {
   const primes: number[] = [];
   for (let candidate = 2; primes.length < count; candidate++) {
     if (primes.every((prime) => candidate % prime !== 0)) primes.push(candidate);
   }
-  return Int32Array.from(primes, (prime) => ((prime ** power % 1) * 2 ** 32) | 0);
+  return primes.map((prime) => ((prime ** power % 1) * 2 ** 32) | 0);
 }

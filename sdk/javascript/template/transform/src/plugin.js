@@ -36,8 +36,9 @@ export default transform({
   },
 
   open(config) {
-    const rules = Array.isArray(config.columns) ? config.columns.map((name) => [name, {}]) : Object.entries(config.columns);
-    const masks = rules.map(([name, rule]) => maskOf(name, rule, config));
+    const { columns } = config;
+    const rules = Array.isArray(columns) ? Object.fromEntries(columns.map((name) => [name, {}])) : columns;
+    const masks = Object.entries(rules).map(([name, rule]) => maskOf(name, rule, config));
     return (page) => {
       const out = page.output();
       for (const mask of masks) {

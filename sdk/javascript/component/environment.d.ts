@@ -1,4 +1,16 @@
-/** Modules that exist only inside a component: the host's interfaces, and the project's own entry. */
+/** What exists only inside a component: the console, the host's interfaces, and the project's own entry. */
+
+/** Writes to the host's log. */
+interface Console {
+  debug(...parts: unknown[]): void;
+  log(...parts: unknown[]): void;
+  info(...parts: unknown[]): void;
+  warn(...parts: unknown[]): void;
+  error(...parts: unknown[]): void;
+}
+
+declare var console: Console;
+
 declare module "faucet:connector/host@0.1.0" {
   const host: import("../src/wire").HostBindings;
   export default host;
