@@ -21,9 +21,16 @@ function wireError(error: unknown): WireError {
   if (error instanceof Unavailable) return { tag: "unavailable", val: error.message };
   if (error instanceof Unsupported) return { tag: "unsupported", val: error.message };
   if (error instanceof FaucetError) return { tag: "failed", val: error.message };
-  if (!(error instanceof Error)) return { tag: "failed", val: String(error) };
-  log("error", `${error}\n${error.stack ?? ""}`);
-  return { tag: "failed", val: String(error) };
+  if (!(error instanceof Error)) return { tag: "failed", val: `the plugin threw ${typeof error} instead of an Error` };
+  const message = `${error.name}: ${withoutValues(error)}`;
+  log("error", `${message}\n${error.stack ?? ""}`.trimEnd());
+  return { tag: "failed", val: message };
+}
+
+/** Engines quote what they could not parse, and a cell value must not reach a log. */
+function withoutValues(error: Error): string {
+  const mayQuote = error instanceof SyntaxError || error instanceof RangeError;
+  return mayQuote ? error.message.replace(/(['"]).*\1/s, "'...'") : error.message;
 }
 
 /** The fields that every description starts with. */

@@ -144,7 +144,9 @@ test("whatever is thrown becomes an error of the boundary", () => {
   assert.deepEqual(thrown(new sdk.ConfigError("a.b", "is wrong")), { tag: "invalid-config", val: [problem] });
   assert.deepEqual(thrown(new sdk.Unavailable("later")), { tag: "unavailable", val: "later" });
   assert.deepEqual(thrown(new sdk.Unsupported("no")), { tag: "unsupported", val: "no" });
-  assert.deepEqual(thrown("text"), { tag: "failed", val: "text" });
+  assert.deepEqual(thrown("text"), { tag: "failed", val: "the plugin threw string instead of an Error" });
+  const quoting = new SyntaxError("unexpected token: 'ada@example.com'");
+  assert.deepEqual(thrown(quoting), { tag: "failed", val: "SyntaxError: unexpected token: '...'" });
   assert.deepEqual(thrown(new TypeError("odd")), { tag: "failed", val: "TypeError: odd" });
   assert.match(logged.at(-1)!, /^error: TypeError: odd\n.*sdk\.test/s);
 });

@@ -6,7 +6,7 @@ A component is a class and a line that exports it; see `Transform`, `Source` and
 - Absent (`ABSENT`) is not null (`None`). Keep both as they are unless the transform's meaning needs otherwise.
 - Rows of a change-data source carry `__op`. Let it, and the rows `d` and `t`, through.
 - Raise `ConfigError` for a configuration that can't be used and `Error` for a page that can't be processed. The message
-  of any other exception reaches the user too, with its stack in the log; so catch what Python says about a value.
+  of any other exception reaches the user too, without what it quotes of a value, and its stack goes to the log.
 """
 
 from .about import Component, Wants, export

@@ -12,7 +12,7 @@ from wit_world.imports import types
 from .about import Component, Wants
 from .column import Column
 from .errors import ConfigError, Error, Unavailable, Unsupported
-from .host import log_stack
+from .host import report
 from .kind import Kind
 from .output import PageOut
 from .page import Page
@@ -28,13 +28,13 @@ def guarded(call: Callable) -> Callable:
     def guard(*args):
         try:
             return call(*args)
-        except Exception as error:
+        except BaseException as error:  # SystemExit too: it would end the instance.
             raise Err(_wire_error(error)) from None
 
     return guard
 
 
-def _wire_error(error: Exception):
+def _wire_error(error: BaseException):
     if isinstance(error, ConfigError):
         return types.Error_InvalidConfig([types.Problem(path, message) for path, message in error.problems])
     if isinstance(error, Unavailable):
@@ -43,8 +43,7 @@ def _wire_error(error: Exception):
         return types.Error_Unsupported(str(error))
     if isinstance(error, Error):
         return types.Error_Failed(str(error))
-    log_stack(error)
-    return types.Error_Failed(f"{type(error).__name__}: {error}")
+    return types.Error_Failed(report(error))
 
 
 def described(component: type[Component]) -> tuple:

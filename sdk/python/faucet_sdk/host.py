@@ -4,6 +4,7 @@ In a native test there is no host: messages go to standard error, and metrics no
 """
 
 import logging
+import re
 import sys
 import traceback
 
@@ -39,9 +40,18 @@ def secrets() -> list[str]:
     return [] if _host is None else _host.secrets()
 
 
-def log_stack(error: BaseException) -> None:
-    """Writes where an unexpected exception came from to the log."""
-    log("error", "".join(traceback.format_exception(error)))
+def report(error: BaseException) -> str:
+    """Writes an unexpected exception and where it came from to the log, and gives its message without values."""
+    message = f"{type(error).__name__}: {_without_values(error)}"
+    log("error", f"{message}\n{''.join(traceback.format_tb(error.__traceback__))}".rstrip())
+    return message
+
+
+def _without_values(error: BaseException) -> str:
+    """Python quotes the value that it could not convert or find, and a cell value must not reach a log."""
+    if isinstance(error, (ValueError, LookupError)):
+        return re.sub(r"""(['"]).*\1""", "'...'", str(error), flags=re.DOTALL)
+    return str(error)
 
 
 class LogHandler(logging.Handler):
