@@ -12,7 +12,12 @@ import { build } from "esbuild";
 const WORLDS = ["transform", "source", "sink"];
 const SDK = dirname(fileURLToPath(import.meta.url));
 
-const options = { plugin: { type: "string" }, world: { type: "string" }, wit: { type: "string" }, out: { type: "string" } };
+const options = {
+  plugin: { type: "string" },
+  world: { type: "string" },
+  wit: { type: "string" },
+  out: { type: "string" },
+};
 
 /** The arguments, all of which are needed. */
 function args() {

@@ -44,7 +44,10 @@ export const sources = {
     return guarded(() => {
       if (!definition.discover) throw new Unsupported(`source ${definition.name} does not list its tables`);
       const found = definition.discover(configured(definition, config));
-      return found.map(({ table, schema, key }) => ({ table: { schema: schema ?? null, name: table }, key: key ?? [] }));
+      return found.map(({ table, schema, key }) => ({
+        table: { schema: schema ?? null, name: table },
+        key: key ?? [],
+      }));
     });
   },
 

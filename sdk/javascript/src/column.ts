@@ -14,7 +14,11 @@ export class Column {
   private decoded: ArrayLike<Value> | undefined;
 
   /** For the SDK; authors use `Column.of`. `index` is the place in the input page: the host still has such a column. */
-  constructor(readonly wire: WireColumn, readonly rows: number, readonly index: number | null = null) {}
+  constructor(
+    readonly wire: WireColumn,
+    readonly rows: number,
+    readonly index: number | null = null,
+  ) {}
 
   /**
    * A new column. `null` is null, `ABSENT` is absent. `native` names the type in the source as `system:type`; a column
@@ -124,7 +128,11 @@ export class Column {
 export class ColumnBuilder {
   private readonly values: Value[] = [];
 
-  constructor(readonly name: string, readonly kind: Kind, readonly native: string | null = null) {}
+  constructor(
+    readonly name: string,
+    readonly kind: Kind,
+    readonly native: string | null = null,
+  ) {}
 
   /** Adds the value of the next row; `null` is null, `ABSENT` is absent. */
   push(value: Value): void {

@@ -35,7 +35,11 @@ export function encode(name: string, kind: Kind, values: ArrayLike<Value>): Buff
  * What goes over them is written as plain loops: in an interpreter a call for each value takes longer than the rest.
  */
 class Cells {
-  constructor(readonly name: string, readonly kind: Kind, readonly values: ArrayLike<Value>) {}
+  constructor(
+    readonly name: string,
+    readonly kind: Kind,
+    readonly values: ArrayLike<Value>,
+  ) {}
 
   get rows(): number {
     return this.values.length;
@@ -90,7 +94,8 @@ function integers(cells: Cells, out: BigInt64Array | BigUint64Array): void {
 }
 
 function exact(cells: Cells, value: number, row: number): bigint {
-  if (!Number.isSafeInteger(value)) cells.refuse(row, "a number is exact only if it is whole and below 2^53; use a bigint");
+  if (!Number.isSafeInteger(value))
+    cells.refuse(row, "a number is exact only if it is whole and below 2^53; use a bigint");
   return BigInt(value);
 }
 
@@ -128,7 +133,10 @@ function texts(cells: Cells): { offsets: Uint8Array; data: Uint8Array } {
   }
   // One look at all of them: the separator keeps two halves of different texts from making a pair.
   if (!strings.join("\n").isWellFormed()) {
-    cells.refuse(strings.findIndex((text) => !text.isWellFormed()), "a text has half of a surrogate pair");
+    cells.refuse(
+      strings.findIndex((text) => !text.isWellFormed()),
+      "a text has half of a surrogate pair",
+    );
   }
   const [data, offsets] = encodeTexts(strings);
   return { offsets, data };

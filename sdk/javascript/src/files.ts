@@ -17,7 +17,10 @@ const PIECE = 1 << 20;
 
 /** An open file. */
 export class OpenFile {
-  private constructor(private readonly descriptor: Descriptor, readonly path: string) {}
+  private constructor(
+    private readonly descriptor: Descriptor,
+    readonly path: string,
+  ) {}
 
   /** Opens a file by its absolute path, which begins with the name of a granted folder. */
   static open(path: string, { write = false, create = false, truncate = false }: OpenFlags = {}): OpenFile {
@@ -37,7 +40,7 @@ export class OpenFile {
   /** Everything in it. */
   read(): Uint8Array {
     const out = new Uint8Array(this.size);
-    for (let at = 0, ended = false; !ended && at < out.length; ) {
+    for (let at = 0, ended = false; !ended && at < out.length;) {
       const [piece, last] = attempt(this.path, () => this.descriptor.read(Math.min(PIECE, out.length - at), at));
       out.set(piece, at);
       at += piece.length;
@@ -55,7 +58,7 @@ export class OpenFile {
   /** Writes bytes at the end. */
   append(data: Uint8Array): void {
     let end = this.size;
-    for (let at = 0; at < data.length; ) {
+    for (let at = 0; at < data.length;) {
       const written = attempt(this.path, () => this.descriptor.write(data.subarray(at, at + PIECE), end));
       at += written;
       end += written;

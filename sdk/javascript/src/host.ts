@@ -44,6 +44,15 @@ export function encodeTexts(texts: string[]): [Uint8Array, Uint8Array] {
 }
 
 function consoleOf(): Console {
-  const writer = (level: Level) => (...parts: unknown[]) => log(level, parts.map(String).join(" "));
-  return { debug: writer("debug"), log: writer("info"), info: writer("info"), warn: writer("warn"), error: writer("error") };
+  const writer =
+    (level: Level) =>
+    (...parts: unknown[]) =>
+      log(level, parts.map(String).join(" "));
+  return {
+    debug: writer("debug"),
+    log: writer("info"),
+    info: writer("info"),
+    warn: writer("warn"),
+    error: writer("error"),
+  };
 }

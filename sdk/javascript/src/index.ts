@@ -7,9 +7,8 @@
  * - Absent (`ABSENT`) is not null. Keep both as they are unless the transform's meaning needs otherwise.
  * - Rows of a change-data source carry `__op`. Let it, and the rows `d` and `t`, through.
  * - 64-bit integers are bigint everywhere.
- * - Throw a `ConfigError` for a configuration that can't be used and a `FaucetError` for a page that can't be processed.
- *   The message of any other exception reaches the user too, without what it quotes of a value, and its stack goes to
- *   the log.
+ * - Throw a `ConfigError` for a configuration that can't be used, a `FaucetError` for a page that can't be processed.
+ *   The message of any other exception reaches the user too, without what it quotes of a value, and its stack the log.
  */
 export type { About, Wants } from "./about";
 export { ChangePageBuilder, type Cells, type ChangePage } from "./changes";

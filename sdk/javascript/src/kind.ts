@@ -1,7 +1,21 @@
 /** What the values of a column are, spelled as everywhere in faucet. */
 export type Kind =
-  | "boolean" | "int64" | "uint64" | "float32" | "float64" | "decimal" | "text" | "bytes"
-  | "date" | "time" | "timestamp" | "timestamptz" | "interval" | "uuid" | "json" | "native";
+  | "boolean"
+  | "int64"
+  | "uint64"
+  | "float32"
+  | "float64"
+  | "decimal"
+  | "text"
+  | "bytes"
+  | "date"
+  | "time"
+  | "timestamp"
+  | "timestamptz"
+  | "interval"
+  | "uuid"
+  | "json"
+  | "native";
 
 /** The numbers of a column, over its buffer. */
 export type Numbers = BigInt64Array | BigUint64Array | Float32Array | Float64Array | Int32Array;

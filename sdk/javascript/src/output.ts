@@ -18,8 +18,8 @@ export interface Finished {
 }
 
 /**
- * An output page. It starts as the input page; columns that are not set are passed through by the host and cost nothing.
- * Methods return the page, so that calls can be chained.
+ * An output page. It starts as the input page; columns that are not set are passed through by the host and cost
+ * nothing. Methods return the page, so that calls can be chained.
  */
 export class PageOut {
   /** The table, if it is another one. */
@@ -150,7 +150,9 @@ export class PageOut {
   /** The key by the names its columns have by now. */
   private keyNow(): string[] {
     if (this.key !== null) return this.key;
-    const names = new Map(this.placed.flatMap(({ column }) => (column.index === null ? [] : [[column.index, column.name]])));
+    const names = new Map(
+      this.placed.flatMap(({ column }) => (column.index === null ? [] : [[column.index, column.name]])),
+    );
     const place = (name: string) => this.page.columns.findIndex((column) => column.name === name);
     return this.page.key.map((name) => names.get(place(name)) ?? name);
   }

@@ -31,7 +31,11 @@ export class Page {
   private readonly byName: Map<string, Column>;
   private readonly decoded = new Map<string, ArrayLike<Value>>();
 
-  constructor(info: PageInfo, readonly columns: readonly Column[], readonly rowCount = columns[0]?.rows ?? 0) {
+  constructor(
+    info: PageInfo,
+    readonly columns: readonly Column[],
+    readonly rowCount = columns[0]?.rows ?? 0,
+  ) {
     this.table = info.table;
     this.schema = info.schema ?? null;
     this.key = info.key ?? [];
@@ -101,7 +105,10 @@ export class PageBuilder {
   private readonly columns: ColumnBuilder[];
   private count = 0;
 
-  constructor(private readonly info: PageInfo, kinds: Record<string, Kind | `native:${string}`>) {
+  constructor(
+    private readonly info: PageInfo,
+    kinds: Record<string, Kind | `native:${string}`>,
+  ) {
     this.columns = Object.entries(kinds).map(([name, kind]) => columnOf(name, kind));
   }
 
@@ -121,7 +128,11 @@ export class PageBuilder {
 
   /** The page. */
   finish(): Page {
-    return new Page(this.info, this.columns.map((column) => column.finish()), this.count);
+    return new Page(
+      this.info,
+      this.columns.map((column) => column.finish()),
+      this.count,
+    );
   }
 }
 

@@ -13,7 +13,10 @@ export interface RowsOf {
 
 /** One row of a page. */
 export class Row {
-  constructor(readonly page: RowsOf, readonly index: number) {}
+  constructor(
+    readonly page: RowsOf,
+    readonly index: number,
+  ) {}
 
   /** The value of a column: a value, `null` or `ABSENT`. An error if the page has no such column. */
   get(name: string): Value {

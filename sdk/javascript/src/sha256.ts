@@ -27,7 +27,7 @@ export class Sha256 {
   update(data: Uint8Array): this {
     let used = this.length % BLOCK;
     this.length += data.length;
-    for (let at = 0; at < data.length; ) {
+    for (let at = 0; at < data.length;) {
       const taken = Math.min(BLOCK - used, data.length - at);
       this.block.set(data.subarray(at, at + taken), used);
       at += taken;
@@ -70,8 +70,14 @@ export class Sha256 {
       words[t] = (block[at]! << 24) | (block[at + 1]! << 16) | (block[at + 2]! << 8) | block[at + 3]!;
     }
     expandSchedule();
-    let a = state[0]!, b = state[1]!, c = state[2]!, d = state[3]!;
-    let e = state[4]!, f = state[5]!, g = state[6]!, h = state[7]!;
+    let a = state[0]!,
+      b = state[1]!,
+      c = state[2]!,
+      d = state[3]!;
+    let e = state[4]!,
+      f = state[5]!,
+      g = state[6]!,
+      h = state[7]!;
     for (let t = 0; t < 64; t++) {
       const s1 = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7));
       const t1 = (h + s1 + (g ^ (e & (f ^ g))) + ROUND[t]! + words[t]!) | 0;
@@ -93,7 +99,8 @@ export class Sha256 {
 
 function expandSchedule(): void {
   for (let t = 16; t < 64; t++) {
-    const x = words[t - 15]!, y = words[t - 2]!;
+    const x = words[t - 15]!,
+      y = words[t - 2]!;
     const s0 = ((x >>> 7) | (x << 25)) ^ ((x >>> 18) | (x << 14)) ^ (x >>> 3);
     const s1 = ((y >>> 17) | (y << 15)) ^ ((y >>> 19) | (y << 13)) ^ (y >>> 10);
     words[t] = (words[t - 16]! + s0 + words[t - 7]! + s1) | 0;

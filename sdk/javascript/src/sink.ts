@@ -30,8 +30,8 @@ export interface SinkCapabilities {
 }
 
 /**
- * A session of writing. After an error the host opens another one and writes again whatever was not committed: by then it
- * must be gone, or be absorbed.
+ * A session of writing. After an error the host opens another one and writes again whatever was not committed: by then
+ * it must be gone, or be absorbed.
  */
 export interface SinkSession {
   /** The token of the last commit under `scope`, as the destination has it; null only if there was none. */
@@ -46,7 +46,7 @@ export interface SinkSession {
 
 /** What the author of a sink writes. */
 export interface SinkDefinition<Config> extends About {
-  /** What it can do; a function, which does no I/O, where that depends on the configuration or more is to be checked. */
+  /** What it can do; a function, without I/O, where that depends on the configuration or there is more to check. */
   capabilities?: SinkCapabilities | ((config: Config) => SinkCapabilities);
   /** Opens the destination. `pipeline` is a name to show there. */
   open(config: Config, pipeline: string): SinkSession;

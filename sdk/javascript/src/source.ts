@@ -69,7 +69,7 @@ export interface SourceSession {
 
 /** What the author of a source writes. */
 export interface SourceDefinition<Config> extends About {
-  /** What it can do; a function, which does no I/O, where that depends on the configuration or more is to be checked. */
+  /** What it can do; a function, without I/O, where that depends on the configuration or there is more to check. */
   capabilities?: SourceCapabilities | ((config: Config) => SourceCapabilities);
   /** The tables there are. */
   discover?(config: Config): Discovered[];

@@ -25,13 +25,14 @@ export function toIso(kind: Kind, value: Present): string {
   throw new FaucetError(`a value of kind ${kind} is no date, time or interval`);
 }
 
-/** A date or timestamp as `Date`. What a `Date` can't hold is cut off (microseconds) or refused (infinity, far years). */
+/** A date or timestamp as `Date`. What it can't hold is cut off (microseconds) or refused (infinity, far years). */
 export function toDate(kind: Kind, value: Present): Date {
   const isMoment = kind === "timestamp" || kind === "timestamptz";
   if (!isMoment && kind !== "date") throw new FaucetError(`a value of kind ${kind} is no date or timestamp`);
   const ms = isMoment ? floorDivide(value as bigint, 1000n)[0] : BigInt(value as number) * 86_400_000n;
   const date = new Date(Number(ms));
-  if (INFINITE.has(value as bigint) || Number.isNaN(date.getTime())) throw new FaucetError("a Date can't hold this time");
+  if (INFINITE.has(value as bigint) || Number.isNaN(date.getTime()))
+    throw new FaucetError("a Date can't hold this time");
   return date;
 }
 

@@ -38,8 +38,7 @@ export interface WirePage {
 }
 
 export type WireColumnOut =
-  | { tag: "input"; val: { index: number; name: string | null } }
-  | { tag: "buffers"; val: WireColumn };
+  { tag: "input"; val: { index: number; name: string | null } } | { tag: "buffers"; val: WireColumn };
 
 export interface WirePageOut {
   table: WireTable | null;

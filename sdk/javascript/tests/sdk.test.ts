@@ -22,7 +22,10 @@ function refused(act: () => unknown, message: RegExp): void {
 }
 
 test("a column refuses what it can't hold exactly", () => {
-  refused(() => Column.of("n", "int64", [2n ** 63n]), /column 'n' is int64: it can't hold a number that large \(row 0\)/);
+  refused(
+    () => Column.of("n", "int64", [2n ** 63n]),
+    /column 'n' is int64: it can't hold a number that large \(row 0\)/,
+  );
   refused(() => Column.of("n", "int64", [1n, 2 ** 53]), /use a bigint \(row 1\)/);
   refused(() => Column.of("n", "uint64", [-1n]), /that large/);
   refused(() => Column.of("n", "float32", [1e39]), /that large/);
@@ -46,7 +49,10 @@ test("NaN payloads and minus zero stay in the buffers", () => {
 
 test("rows read values, null and absent", () => {
   const rows = [...page().rows()];
-  assert.deepEqual(rows.map((row) => row.get("name")), ["a", null, ABSENT, "ü"]);
+  assert.deepEqual(
+    rows.map((row) => row.get("name")),
+    ["a", null, ABSENT, "ü"],
+  );
   assert.deepEqual(rows[2]!.toObject(), { id: 3n });
   assert.equal(rows[0]!.find("other"), ABSENT);
   refused(() => rows[0]!.get("other"), /table 't' has no column 'other' \(it has id, name\)/);
@@ -55,7 +61,11 @@ test("rows read values, null and absent", () => {
 test("an output keeps, renames, filters and rejects", () => {
   const input = page();
   input.reject(3, "no good");
-  const out = input.output().rename("id", "key").put("size", "int64", [1n, 2n, 3n, 4n]).keep((row) => row.get("id") !== 1n);
+  const out = input
+    .output()
+    .rename("id", "key")
+    .put("size", "int64", [1n, 2n, 3n, 4n])
+    .keep((row) => row.get("id") !== 1n);
   const { pages, rejected } = output(input, [out]);
   assert.deepEqual(rejected, [{ row: 3, reason: "no good" }]);
   assert.equal(pages[0]!.rows, 2);
@@ -113,7 +123,11 @@ test("a configuration is checked, and its defaults are filled in", () => {
     type: "object",
     properties: {
       mode: { enum: ["a", "b"], default: "a" },
-      rules: { type: "array", items: { type: "object", properties: { n: { type: "integer", minimum: 1 } } }, minItems: 1 },
+      rules: {
+        type: "array",
+        items: { type: "object", properties: { n: { type: "integer", minimum: 1 } } },
+        minItems: 1,
+      },
     },
     required: ["rules"],
     additionalProperties: false,
@@ -158,7 +172,10 @@ test("changes have what they were before", () => {
   builder.deleted({ id: 1n }, at(2), 20n);
   const { ops, before, page: after } = builder.finish();
   assert.equal(String.fromCharCode(...ops), "cd");
-  assert.deepEqual(before!.columns.map((column) => column.at(1)), [1n, ABSENT]);
+  assert.deepEqual(
+    before!.columns.map((column) => column.at(1)),
+    [1n, ABSENT],
+  );
   assert.equal(after.column("id").at(1), ABSENT);
   refused(() => builder.truncated(new Uint8Array(1), 30n), /same length/);
 });

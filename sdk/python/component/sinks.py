@@ -1,12 +1,13 @@
 """The component of a sink: what `componentize-py` builds. The names in here are those of the WIT package."""
 
 import plugin  # noqa: F401  (the project's own module; it exports its class)
+from wit_world import exports
+from wit_world.exports import sinks
+
 from faucet_sdk import Sink as Base
 from faucet_sdk import SinkCapabilities, crossing
 from faucet_sdk.about import exported
 from faucet_sdk.host import take_over_logging
-from wit_world import exports
-from wit_world.exports import sinks
 
 _component = exported(Base)
 take_over_logging()

@@ -1,13 +1,14 @@
 """The component of a source: what `componentize-py` builds. The names in here are those of the WIT package."""
 
 import plugin  # noqa: F401  (the project's own module; it exports its class)
+from wit_world import exports
+from wit_world.exports import sources
+from wit_world.imports import types
+
 from faucet_sdk import Batch, Bookmark, ChangePage, Page, crossing
 from faucet_sdk import Source as Base
 from faucet_sdk.about import exported
 from faucet_sdk.host import take_over_logging
-from wit_world import exports
-from wit_world.exports import sources
-from wit_world.imports import types
 
 _component = exported(Base)
 take_over_logging()

@@ -1,13 +1,14 @@
 """The component of a transform: what `componentize-py` builds. The names in here are those of the WIT package."""
 
 import plugin  # noqa: F401  (the project's own module; it exports its class)
+from wit_world import exports
+from wit_world.exports import transforms
+
 from faucet_sdk import Transform as Base
 from faucet_sdk import crossing
 from faucet_sdk.about import exported
 from faucet_sdk.host import take_over_logging
 from faucet_sdk.transform import pages_out
-from wit_world import exports
-from wit_world.exports import transforms
 
 _component = exported(Base)
 take_over_logging()

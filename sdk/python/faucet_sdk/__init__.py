@@ -12,10 +12,10 @@ A component is a class and a line that exports it; see `Transform`, `Source` and
 from .about import Component, Wants, export
 from .changes import ChangePage, ChangePageBuilder
 from .column import Column, ColumnBuilder
+from .convert import to_python
 from .errors import ConfigError, Error, Unavailable, Unsupported
 from .host import count, gauge, log, secrets
 from .iso import to_iso
-from .convert import to_python
 from .kind import Kind
 from .output import PageOut
 from .page import OP_COLUMN, Page, PageBuilder

@@ -75,7 +75,7 @@ def export(component: type[Component]) -> type[Component]:
     decorator of the class."""
     for attribute in ("name", "version"):
         if not getattr(component, attribute):
-            raise Error(f"class {component.__name__} needs a {attribute}: {attribute} = \"...\"")
+            raise Error(f'class {component.__name__} needs a {attribute}: {attribute} = "..."')
     if not component.summary():
         raise Error(f"class {component.__name__} needs a docstring: its first line is the summary that users see")
     _exported[:] = [component]

@@ -1,8 +1,10 @@
 """Python's own types for values that a column holds as numbers or text, in both directions and never with a loss."""
 
 import json
+from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from typing import Any, NoReturn
 from uuid import UUID
 
 from .kind import Kind
@@ -14,12 +16,12 @@ _MICROSECOND = timedelta(microseconds=1)
 _DAY = 86_400_000_000
 
 
-def to_cell(kind: Kind, value: object) -> object:
+def to_cell(kind: Kind, value: object) -> Any:
     """What a column of this kind stores for `value`. Raises `TypeError` or `ValueError` where that would lose some."""
     return _TO_CELL[kind](value)
 
 
-def to_python(kind: Kind, cell: object) -> object:
+def to_python(kind: Kind, cell: Any) -> Any:
     """Python's own type for a stored value: `date`, `time`, `datetime`, `timedelta`, `Decimal`, or a JSON document's
     content. Other kinds are as they are. Raises `ValueError` where Python's type can't hold it (infinity, years before
     1 or after 9999, 24:00:00, months)."""
@@ -30,7 +32,7 @@ def to_python(kind: Kind, cell: object) -> object:
         raise ValueError(f"Python has no {kind} for this value") from None
 
 
-def _refuse(value: object) -> object:
+def _refuse(value: object) -> NoReturn:
     raise TypeError(type(value).__name__)
 
 
@@ -101,7 +103,7 @@ def _bytes(value: object) -> bytes:
     return bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else _refuse(value)
 
 
-_TO_CELL = {
+_TO_CELL: dict[Kind, Callable[[Any], Any]] = {
     Kind.BOOLEAN: _refuse,
     Kind.INT64: _integer,
     Kind.UINT64: _integer,
@@ -133,7 +135,7 @@ def _to_timedelta(value: Interval) -> timedelta:
     return timedelta(days=value.days, microseconds=value.microseconds)
 
 
-_TO_PYTHON = {
+_TO_PYTHON: dict[Kind, Callable[[Any], Any]] = {
     Kind.DATE: lambda days: date.fromordinal(days + _EPOCH_DAY),
     Kind.TIME: _to_time,
     Kind.TIMESTAMP: lambda us: _EPOCH + timedelta(microseconds=us),

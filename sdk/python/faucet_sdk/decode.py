@@ -1,6 +1,7 @@
 """From the buffers of a column to Python values."""
 
 import struct
+from itertools import pairwise
 from uuid import UUID
 
 from . import bits
@@ -28,7 +29,7 @@ def _present(column) -> list:
         return texts(column)
     if kind is Kind.BYTES:
         ends = offsets(column)
-        return [data[start:end] for start, end in zip(ends, ends[1:])]
+        return [data[start:end] for start, end in pairwise(ends)]
     if kind is Kind.BOOLEAN:
         return bits.unpack(data, column.rows)
     if kind is Kind.UUID:
@@ -47,7 +48,7 @@ def texts(column) -> list[str]:
     try:
         whole = data.decode()
         if len(whole) == len(data):
-            return [whole[start:end] for start, end in zip(ends, ends[1:])]
-        return [data[start:end].decode() for start, end in zip(ends, ends[1:])]
+            return [whole[start:end] for start, end in pairwise(ends)]
+        return [data[start:end].decode() for start, end in pairwise(ends)]
     except UnicodeDecodeError:
         raise Error(f"the host sent column '{column.name}' with invalid UTF-8") from None

@@ -1,5 +1,8 @@
 """ISO 8601 text for dates and times: what Python's own types can't hold has a text as well."""
 
+from collections.abc import Callable
+from typing import Any
+
 from .kind import Kind
 from .values import Interval
 
@@ -8,7 +11,7 @@ _INFINITE = {-(2**31): "-infinity", 2**31 - 1: "infinity"}
 _INFINITE_LONG = {-(2**63): "-infinity", 2**63 - 1: "infinity"}
 
 
-def to_iso(kind: Kind, cell: object) -> str:
+def to_iso(kind: Kind, cell: Any) -> str:
     """The text of a stored date, time, timestamp or interval: `2024-02-29`, `24:00:00`, `2024-02-29T12:30:00.5Z`,
     `P14M3DT-4S`, `infinity`. Years before 1 and after 9999 have a sign and at least four digits; year 0 is 1 BC."""
     return _TO_ISO[kind](cell)
@@ -61,7 +64,7 @@ def _interval(value: Interval) -> str:
     return "P" + ("".join(parts) or "0D")
 
 
-_TO_ISO = {
+_TO_ISO: dict[Kind, Callable[[Any], str]] = {
     Kind.DATE: _date,
     Kind.TIME: _time,
     Kind.TIMESTAMP: _timestamp,

@@ -1,6 +1,7 @@
 """What the values of a column are, and how they lie in its buffers."""
 
 from enum import StrEnum
+from typing import Literal
 
 
 class Kind(StrEnum):
@@ -24,8 +25,10 @@ class Kind(StrEnum):
     NATIVE = "native"
 
 
+Letter = Literal["q", "Q", "f", "d", "i"]
+
 # The letter by which `memoryview.cast` and `array` know the numbers of a kind.
-NUMBERS = {
+NUMBERS: dict[Kind, Letter] = {
     Kind.INT64: "q",
     Kind.UINT64: "Q",
     Kind.FLOAT32: "f",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from .column import Column
@@ -45,7 +46,7 @@ class PageOut:
         """Puts a column in place of the one with its name, or at the end if there is none. It needs one value for each
         row of the *input* page, also if rows are filtered out; after `repeat`, one for each row of the output."""
         repeated = self._repeated and column.index is None
-        needs = len(self.selection) if repeated else self.page.row_count
+        needs = len(self._rows()) if repeated else self.page.row_count
         if column.rows != needs:
             raise Error(f"new column '{column.name}' has {column.rows} values for {needs} rows")
         if column.index is not None:
@@ -96,7 +97,7 @@ class PageOut:
         if self.selection is not None or any(placed.column.index is None for placed in self._columns.values()):
             raise Error("repeat comes before everything that filters rows or sets columns")
         self.selection, self._repeated = list(rows), True
-        if any(a > b for a, b in zip(self.selection, self.selection[1:])):
+        if any(row > later for row, later in pairwise(self.selection)):
             raise Error("repeated rows must stay in the order of the page")
         return self
 
@@ -117,10 +118,11 @@ class PageOut:
         return self.selection, [self._at_selection(placed) for placed in self._columns.values()]
 
     def _at_selection(self, placed: _Placed) -> Column:
-        as_it_is = self.selection is None or placed.repeated or placed.column.index is not None
-        return placed.column if as_it_is else placed.column.take(self.selection)
+        if self.selection is None or placed.repeated or placed.column.index is not None:
+            return placed.column
+        return placed.column.take(self.selection)
 
-    def _rows(self) -> Iterable[int]:
+    def _rows(self) -> Sequence[int]:
         return range(self.page.row_count) if self.selection is None else self.selection
 
     def _narrow(self, wanted: list[bool]) -> PageOut:
@@ -138,8 +140,11 @@ class PageOut:
         """The key by the names its columns have by now."""
         if self.key is not None:
             return self.key
-        names = {self.page.columns[placed.column.index].name: name
-                 for name, placed in self._columns.items() if placed.column.index is not None}
+        names = {
+            self.page.columns[placed.column.index].name: name
+            for name, placed in self._columns.items()
+            if placed.column.index is not None
+        }
         return [names.get(name, name) for name in self.page.key]
 
     def _expect(self, name: str) -> None:

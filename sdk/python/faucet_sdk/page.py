@@ -81,12 +81,14 @@ class Page:
 class PageBuilder:
     """A page in the making, for sources that go row by row.
 
-        page = PageBuilder("numbers", {"n": "int64", "label": "text"}, key=["n"])
-        page.append({"n": 1, "label": None})
-        page.finish()
+    page = PageBuilder("numbers", {"n": "int64", "label": "text"}, key=["n"])
+    page.append({"n": 1, "label": None})
+    page.finish()
     """
 
-    def __init__(self, table: str, kinds: Mapping[str, str], key: Iterable[str] = (), schema: str | None = None) -> None:
+    def __init__(
+        self, table: str, kinds: Mapping[str, str], key: Iterable[str] = (), schema: str | None = None
+    ) -> None:
         self.table, self.schema, self.key = table, schema, list(key)
         self._columns = {name: ColumnBuilder(name, *_kind_and_native(kind)) for name, kind in kinds.items()}
         self.row_count = 0

@@ -14,14 +14,14 @@ from .page import Page
 class Transform(Component):
     """A transform of pages.
 
-        class Uppercase(Transform):
-            \"\"\"Turns text columns to upper case.\"\"\"
-            name, version = "uppercase", "0.1.0"
+    class Uppercase(Transform):
+        \"\"\"Turns text columns to upper case.\"\"\"
+        name, version = "uppercase", "0.1.0"
 
-            def apply(self, page):
-                return page.output().map_text(self.config["columns"], str.upper)
+        def apply(self, page):
+            return page.output().map_text(self.config["columns"], str.upper)
 
-        export(Uppercase)
+    export(Uppercase)
     """
 
     deterministic: ClassVar[bool] = True

@@ -15,7 +15,10 @@ export default transform<Config>({
     required: ["mode"],
     additionalProperties: false,
   },
-  open: ({ mode }) => (page) => (mode === "values" ? rewritten(page) : page.output()),
+  open:
+    ({ mode }) =>
+    (page) =>
+      mode === "values" ? rewritten(page) : page.output(),
 });
 
 function rewritten(page: Page): PageOut {

@@ -24,7 +24,8 @@ export default sink<Config>({
   },
 
   capabilities({ file }) {
-    if (file === "" || file.includes("/")) throw new ConfigError("file", "must be the name of a file, without a folder");
+    if (file === "" || file.includes("/"))
+      throw new ConfigError("file", "must be the name of a file, without a folder");
     return { evolves: true };
   },
 
@@ -50,7 +51,7 @@ function line(row: Row): string {
   return `{${said.map(([name, value]) => `${JSON.stringify(name)}:${cell(row, name, value)}`).join(",")}}`;
 }
 
-/** The JSON text of a value: exact numbers, ISO 8601 for times, hex for bytes, documents as they are, text for the rest. */
+/** The JSON text of a value: exact numbers, ISO 8601 for times, hex for bytes, documents as they are, or else text. */
 function cell(row: Row, name: string, value: Value): string {
   const { kind } = row.page.column(name);
   if (value === null) return "null";

@@ -51,7 +51,11 @@ export default transform<Config>({
         ],
       },
       ...RULE,
-      on_missing: { enum: ["error", "ignore"], default: "error", description: "What to do if a table has no such column." },
+      on_missing: {
+        enum: ["error", "ignore"],
+        default: "error",
+        description: "What to do if a table has no such column.",
+      },
     },
     required: ["columns"],
     additionalProperties: false,
@@ -59,7 +63,9 @@ export default transform<Config>({
 
   open(config) {
     const { columns } = config;
-    const rules = Array.isArray(columns) ? Object.fromEntries(columns.map((name): [string, Rule] => [name, {}])) : columns;
+    const rules = Array.isArray(columns)
+      ? Object.fromEntries(columns.map((name): [string, Rule] => [name, {}]))
+      : columns;
     const masks = Object.entries(rules).map(([name, rule]) => maskOf(name, rule, config));
     return (page) => {
       const out = page.output();

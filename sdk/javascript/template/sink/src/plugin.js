@@ -20,7 +20,8 @@ export default sink({
   },
 
   capabilities({ file }) {
-    if (file === "" || file.includes("/")) throw new ConfigError("file", "must be the name of a file, without a folder");
+    if (file === "" || file.includes("/"))
+      throw new ConfigError("file", "must be the name of a file, without a folder");
     return { evolves: true };
   },
 
@@ -46,7 +47,7 @@ function line(row) {
   return `{${said.map(([name, value]) => `${JSON.stringify(name)}:${cell(row, name, value)}`).join(",")}}`;
 }
 
-/** The JSON text of a value: exact numbers, ISO 8601 for times, hex for bytes, documents as they are, text for the rest. */
+/** The JSON text of a value: exact numbers, ISO 8601 for times, hex for bytes, documents as they are, or else text. */
 function cell(row, name, value) {
   const { kind } = row.page.column(name);
   if (value === null) return "null";

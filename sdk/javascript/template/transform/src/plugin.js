@@ -29,7 +29,11 @@ export default transform({
         ],
       },
       ...RULE,
-      on_missing: { enum: ["error", "ignore"], default: "error", description: "What to do if a table has no such column." },
+      on_missing: {
+        enum: ["error", "ignore"],
+        default: "error",
+        description: "What to do if a table has no such column.",
+      },
     },
     required: ["columns"],
     additionalProperties: false,
