@@ -81,9 +81,13 @@ class Page:
 class PageBuilder:
     """A page in the making, for sources that go row by row.
 
+    ```python
     page = PageBuilder("numbers", {"n": "int64", "label": "text"}, key=["n"])
     page.append({"n": 1, "label": None})
     page.finish()
+    ```
+
+    A column of kind native is written with its type: `native:postgres:int4range`.
     """
 
     def __init__(

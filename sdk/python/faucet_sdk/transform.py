@@ -14,14 +14,16 @@ from .page import Page
 class Transform(Component):
     """A transform of pages.
 
+    ```python
+    @export
     class Uppercase(Transform):
-        \"\"\"Turns text columns to upper case.\"\"\"
+        \"\"\"Turns text columns to upper case\"\"\"
+
         name, version = "uppercase", "0.1.0"
 
         def apply(self, page):
             return page.output().map_text(self.config["columns"], str.upper)
-
-    export(Uppercase)
+    ```
     """
 
     deterministic: ClassVar[bool] = True
