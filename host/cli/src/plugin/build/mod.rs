@@ -3,6 +3,8 @@
 mod c;
 mod component;
 mod go;
+mod javascript;
+mod python;
 mod rust;
 mod tool;
 
@@ -29,7 +31,8 @@ pub fn build(project: &Project) -> Result<(), Failure> {
         Language::Rust => rust::build(project),
         Language::C => c::build(project),
         Language::Go => go::build(project),
-        Language::Python | Language::Js | Language::Ts => unimplemented!(),
+        Language::Python => python::build(project),
+        Language::Js | Language::Ts => javascript::build(project),
     }
 }
 
