@@ -212,7 +212,8 @@ impl Shared {
             Ended::Broken(error) => (&TRAP, error.to_string()),
             Ended::NotStarted(error) => return error,
         };
-        fault::fault(code, &self.subject, &format!("says \"{}\"", cut(&message)), call, written)
+        let error = fault::fault(code, &self.subject, &format!("says \"{}\"", cut(&message)), call, written);
+        if code == &FAILED { error.hint("mend the plugin's configuration, or what reaches it") } else { error }
     }
 
     /// The call did not come back.

@@ -14,7 +14,7 @@ export default source({
     type: "object",
     properties: {
       start: { ...WHOLE, default: 1, description: "The first number." },
-      end: { ...WHOLE, description: "The last number." },
+      end: { ...WHOLE, description: "The number to stop before." },
       page_rows: { type: "integer", minimum: 1, default: 1000, description: "Rows of a page, at most." },
     },
     required: ["end"],
@@ -30,7 +30,7 @@ export default source({
     let next = bookmark ? bookmarkState(bookmark).next : start;
     return {
       read(maxBytes) {
-        const rows = Math.min(page_rows, Math.max(1, Math.floor(maxBytes / ROW_BYTES)), end + 1 - next);
+        const rows = Math.min(page_rows, Math.max(1, Math.floor(maxBytes / ROW_BYTES)), end - next);
         if (rows <= 0) return null;
         const page = new PageBuilder({ table: "numbers", key: ["n"] }, { n: "int64" });
         for (const last = next + rows; next < last; next++) page.push({ n: BigInt(next) });

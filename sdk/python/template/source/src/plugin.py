@@ -15,7 +15,7 @@ class Count(Source):
         "type": "object",
         "properties": {
             "start": {"type": "integer", "minimum": 0, "default": 1, "description": "The first number."},
-            "end": {"type": "integer", "minimum": 0, "description": "The last number."},
+            "end": {"type": "integer", "minimum": 0, "description": "The number to stop before."},
             "page_rows": {"type": "integer", "minimum": 1, "default": 1000, "description": "Rows of a page, at most."},
         },
         "required": ["end"],
@@ -34,7 +34,7 @@ class Count(Source):
 
     def read(self, max_bytes: int) -> Batch | None:
         """One page, and a bookmark behind it."""
-        rows = min(self.config["page_rows"], max(1, max_bytes // ROW_BYTES), self.config["end"] + 1 - self.next)
+        rows = min(self.config["page_rows"], max(1, max_bytes // ROW_BYTES), self.config["end"] - self.next)
         if rows <= 0:
             return None
         page = PageBuilder("numbers", {"n": "int64"}, key=["n"])
