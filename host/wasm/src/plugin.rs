@@ -3,8 +3,8 @@
 use crate::capability::{Surroundings, World};
 use crate::engine::Runtime;
 use crate::fault::{
-    self, BAD_OUTPUT, Call, ENGINE, FAILED, FOREIGN_BOOKMARK, INVALID_CONFIG, SESSION_LOST, Subject, TRAP, UNAVAILABLE,
-    UNSUPPORTED,
+    self, BAD_OUTPUT, Call, DEADLINE, ENGINE, FAILED, FOREIGN_BOOKMARK, INVALID_CONFIG, OUT_OF_MEMORY, SESSION_LOST,
+    Subject, TRAP, UNAVAILABLE, UNSUPPORTED,
 };
 use crate::grant::Wants;
 use crate::limits::Limits;
@@ -185,8 +185,18 @@ impl Shared {
         let surroundings = guest.surroundings();
         match ended {
             Ended::Broken(error) => self.broke(surroundings, &error, call),
+            // What was refused once is refused again.
+            Ended::Unavailable(message) if surroundings.was_refused() => {
+                let said = self.said(Ended::Failed(message), call, surroundings.written.take());
+                self.with_refusal(said, surroundings)
+            }
             ended => self.with_refusal(self.said(ended, call, surroundings.written.take()), surroundings),
         }
+    }
+
+    /// The instance broke in an earlier call.
+    pub(crate) fn gone(&self, call: &Call) -> Error {
+        fault::fault(&SESSION_LOST, &self.subject, "broke in an earlier call, and is asked again", call, String::new())
     }
 
     /// The error that the end of a call is, when its instance is gone.
@@ -254,7 +264,9 @@ impl Shared {
     }
 
     fn raise(&self, verdict: fault::Verdict, call: &Call, surroundings: &Surroundings) -> Error {
-        let code = if call.is_of_a_session() { &SESSION_LOST } else { verdict.code };
+        // Another instance may do better, unless the answer itself was wrong.
+        let lost = [TRAP.id, DEADLINE.id, OUT_OF_MEMORY.id].contains(&verdict.code.id);
+        let code = if lost && call.is_of_a_session() { &SESSION_LOST } else { verdict.code };
         let error = fault::fault(code, &self.subject, &verdict.what, call, surroundings.written.take());
         match verdict.hint {
             Some(hint) => error.hint(hint),

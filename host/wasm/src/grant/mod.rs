@@ -143,6 +143,11 @@ impl HttpGrant {
         named(&self.granted) && self.ceiling.as_deref().is_none_or(named)
     }
 
+    /// Whether there is a ceiling.
+    pub(crate) fn is_capped(&self) -> bool {
+        self.ceiling.is_some()
+    }
+
     fn is_empty(&self) -> bool {
         self.granted.is_empty() || self.asked.is_empty()
     }
