@@ -20,7 +20,7 @@ impl Guest for HostileSink {
             name: "hostile_sink".into(),
             version: "0.1.0".into(),
             summary: "Does one thing wrong".into(),
-            config_schema: r#"{ "type": "string" }"#.into(),
+            config_schema: r#"{ "type": "object", "properties": { "mode": { "type": "string" } } }"#.into(),
             wants: Wants::default().write("/count").into(),
         }
     }
@@ -58,10 +58,8 @@ impl Guest for HostileSink {
 }
 
 fn mode(config: &str) -> Result<String, Error> {
-    match from_str(config) {
-        Ok(Value::String(mode)) => Ok(mode),
-        Ok(_) | Err(_) => Err(Error::Failed("the configuration is a mode".into())),
-    }
+    let config: Value = from_str(config).map_err(|_| Error::Failed("the configuration is no JSON".into()))?;
+    config["mode"].as_str().map(str::to_owned).ok_or_else(|| Error::Failed("the configuration names no mode".into()))
 }
 
 fn endless_loop() -> ! {
