@@ -18,7 +18,7 @@ impl Guest for Prober {
 
     fn describe() -> Description {
         let files = Wants::default().write("/data").read("/reference");
-        let asked = files.http("*").env("FAUCET_PROBE").secret("*").clock().random();
+        let asked = files.http("*").env("PATH").env("FAUCET_PROBE").secret("*").clock().random();
         Description {
             name: "prober".into(),
             version: "0.1.0".into(),
