@@ -130,7 +130,7 @@ fn lies_about_rejected_rows_are_found() {
         assert_tells_rows(&error, "plugin.bad_output");
     }
     let error = write(&mut open("reject-unclaimed", true).unwrap()).unwrap_err();
-    assert_eq!(error.code().id, "plugin.row_rejected", "it did not claim to reject rows: {error:?}");
+    assert_eq!(error.code().id, "plugin.bad_output", "it did not claim to reject rows: {error:?}");
     assert_host_is_well();
 }
 
@@ -149,7 +149,7 @@ fn a_token_is_not_taken_on_trust() {
     // What the token says is for the engine to read; here it is only as large as it may be.
     assert_eq!(ask("token-garbage").unwrap().as_deref(), Some("hello"));
     for (mode, code) in [
-        ("token-huge", "plugin.session_lost"),
+        ("token-huge", "plugin.output_too_large"),
         ("token-panic", "plugin.session_lost"),
         ("token-failed", "plugin.failed"),
     ] {

@@ -170,7 +170,7 @@ impl Shared {
 
     fn start(&self, world: &World, call: &Call) -> Result<Guest> {
         Guest::new(&self.runtime, &self.pre, world).map_err(|(surroundings, error)| match surroundings {
-            Some(surroundings) => self.broke(&surroundings, &error, call),
+            Some(surroundings) => self.broke_under(&world.limits, &surroundings, &error, call),
             None => Error::new(&ENGINE, format!("{} can't be started: {error:#}", self.subject)),
         })
     }
@@ -203,7 +203,7 @@ impl Shared {
     pub(crate) fn refused(&self, ended: Ended, call: &Call) -> Error {
         match ended {
             Ended::Broken(error) => {
-                let verdict = fault::judge(&error, None, self.limits());
+                let verdict = fault::judge(&error, None, &self.limits().quick());
                 fault::fault(verdict.code, &self.subject, &verdict.what, call, String::new())
             }
             Ended::NotStarted(error) => error,
@@ -230,8 +230,12 @@ impl Shared {
 
     /// The call did not come back.
     fn broke(&self, surroundings: &Surroundings, error: &wasmtime::Error, call: &Call) -> Error {
-        let verdict = fault::judge(error, surroundings.meter.refused(), self.limits());
-        self.with_refusal(self.raise(verdict, call, surroundings), surroundings)
+        self.broke_under(self.limits(), surroundings, error, call)
+    }
+
+    fn broke_under(&self, limits: &Limits, seen: &Surroundings, error: &wasmtime::Error, call: &Call) -> Error {
+        let verdict = fault::judge(error, seen.meter.refused(), limits);
+        self.with_refusal(self.raise(verdict, call, seen), seen)
     }
 
     /// The answer is too large.
@@ -257,9 +261,11 @@ impl Shared {
 
     /// What was refused in a call is most likely why it failed; or else what the plugin asks for and was not given.
     fn with_refusal(&self, error: Error, surroundings: &Surroundings) -> Error {
-        match surroundings.refusal().or_else(|| self.missing.clone()) {
-            Some(refusal) => error.hint(refusal),
-            None => error,
+        let silent = error.hint_text().is_none() || error.code() == &FAILED;
+        match (surroundings.refusal(), &self.missing) {
+            (Some(refusal), _) => error.hint(refusal),
+            (None, Some(missing)) if silent => error.hint(missing.clone()),
+            (None, _) => error,
         }
     }
 
