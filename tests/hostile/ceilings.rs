@@ -36,7 +36,8 @@ fn while_it_cannot_be_read_nothing_is_loaded() {
     let error = Ceiling::read(Path::new("/nowhere/ceiling.yaml")).unwrap_err();
     assert_eq!(error.code().id, "plugin.ceiling", "{error:?}");
     assert!(error.to_string().contains("FAUCET_PLUGIN_CEILING names /nowhere/ceiling.yaml"), "{error}");
-    for text in ["", "{", "http: x", "htp: []", "http: [\"http://x\"]", "clock: perhaps", "limits: { memory: 1 }", "[]"] {
+    for text in ["", "{", "http: x", "htp: []", "http: [\"http://x\"]", "clock: perhaps", "limits: { memory: 1 }", "[]"]
+    {
         assert_eq!(ceiling(text).unwrap_err().code().id, "plugin.ceiling", "{text:?}");
     }
 }

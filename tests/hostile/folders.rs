@@ -59,8 +59,16 @@ fn what_is_in_a_granted_folder_can_be_reached() {
 fn no_path_and_no_link_leads_out() {
     let place = place();
     let paths = [
-        "/data/link", "/data/absolute", "/data/folder/secret", "/data/../outside/secret", "/data/below/../../outside/secret",
-        "/reference/../outside/secret", "/data/../../../../../../etc/passwd", "/etc/passwd", "/proc/self/environ", "/",
+        "/data/link",
+        "/data/absolute",
+        "/data/folder/secret",
+        "/data/../outside/secret",
+        "/data/below/../../outside/secret",
+        "/reference/../outside/secret",
+        "/data/../../../../../../etc/passwd",
+        "/etc/passwd",
+        "/proc/self/environ",
+        "/",
         "outside/secret",
     ];
     for path in paths {

@@ -51,7 +51,8 @@ fn a_malformed_grant_is_a_problem_with_a_path() {
 fn what_is_asked_for_and_not_granted_is_a_warning() {
     let plugin = load(&prober(Grants::default())).unwrap();
     assert_eq!(plugin.grants(), [""; 0]);
-    let asked = ["HTTP requests to *", "named /data", "named /reference", "variable PATH", "the real clock", "the real random"];
+    let asked =
+        ["HTTP requests to *", "named /data", "named /reference", "variable PATH", "the real clock", "the real random"];
     for what in asked {
         let told = |w: &&Problem| w.path == "grants" && w.message.contains(what) && w.hint.is_some();
         assert_eq!(plugin.warnings().iter().filter(told).count(), 1, "{what}: {:?}", plugin.warnings());

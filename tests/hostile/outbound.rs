@@ -40,7 +40,10 @@ fn a_granted_host_answers() {
     assert!(seen.starts_with("200\n") && seen.ends_with("\n\nhello"), "{seen}");
     let head = server.seen().remove(0);
     assert!(head.starts_with("GET /a?b=1 HTTP/1.1\r\n"), "{head}");
-    assert!(head.contains(&format!("host: {}\r\n", server.address())) && head.contains("user-agent: faucet/"), "{head}");
+    assert!(
+        head.contains(&format!("host: {}\r\n", server.address())) && head.contains("user-agent: faucet/"),
+        "{head}"
+    );
 }
 
 #[test]
@@ -63,14 +66,36 @@ fn no_other_host_is_spoken_to() {
 fn a_star_means_no_private_address() {
     let server = Server::of("private");
     let spellings = [
-        "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.0.0.1.", "localhost", "LOCALHOST.",
-        "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]",
-        "[2002:7f00:1::]", "169.254.169.254", "[fe80::1]", "[fd00:ec2::254]", "10.0.0.1", "172.16.0.1", "192.168.0.1",
-        "100.64.0.1", "224.0.0.1", "255.255.255.255",
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0177.0.0.1",
+        "127.0.0.1.",
+        "localhost",
+        "LOCALHOST.",
+        "0.0.0.0",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[::127.0.0.1]",
+        "[64:ff9b::7f00:1]",
+        "[2002:7f00:1::]",
+        "169.254.169.254",
+        "[fe80::1]",
+        "[fd00:ec2::254]",
+        "10.0.0.1",
+        "172.16.0.1",
+        "192.168.0.1",
+        "100.64.0.1",
+        "224.0.0.1",
+        "255.255.255.255",
     ];
     let spec = limited(&["*"], patient());
     for host in spellings {
-        let hint = "is not a public address: if that is meant, add its address or network to plugins.villain.grants.http";
+        let hint =
+            "is not a public address: if that is meant, add its address or network to plugins.villain.grants.http";
         assert_refused(&spec, get(&server.url_at(host, "/")), hint);
     }
     assert_eq!(server.seen(), [""; 0]);

@@ -40,7 +40,10 @@ fn the_host_puts_the_value_where_the_name_stands() {
     }
     for placeholder in ["${secret:key}", "$%7Bsecret:key%7D"] {
         probe(&spec, json!({ "do": "get", "url": server.url(&format!("/a?k={placeholder}&x=1")) })).unwrap();
-        assert!(server.seen().last().unwrap().starts_with("GET /a?k=s3cr3t%2Fvalue&x=1 HTTP/1.1"), "encoded as a value");
+        assert!(
+            server.seen().last().unwrap().starts_with("GET /a?k=s3cr3t%2Fvalue&x=1 HTTP/1.1"),
+            "encoded as a value"
+        );
     }
 }
 
