@@ -87,6 +87,7 @@ fn every_lie_about_rows_is_found() {
         ("rows-for-changes", "a source of changes does not say what they did"),
         ("table-empty", "its table has no name"),
         ("key-missing", "the key names column 'nowhere', which is not there"),
+        ("key-twice", "the key names column 'id' twice"),
         ("name-twice", "two columns are named 'id'"),
         ("name-empty", "a column has no name"),
         ("offsets-fall", "column 'note': the offset of row 1"),
@@ -136,14 +137,18 @@ fn every_lie_about_changes_is_found() {
 /// Rows cost nothing where there are no columns.
 #[test]
 fn four_billion_rows_of_nothing_are_a_lie() {
-    failure("rows-of-nothing", "plugin.bad_output");
+    let error = failure("rows-of-nothing", "plugin.bad_output");
+    assert!(error.to_string().contains("it has 4294967295 rows and no column"), "{error}");
 }
 
 #[test]
 fn a_bookmark_does_not_go_back() {
-    for mode in ["bookmark-back", "bookmark-hidden"] {
+    for (mode, what) in [
+        ("bookmark-back", "its bookmark went back"),
+        ("bookmark-hidden", "some of its bookmarks have a position, and some none"),
+    ] {
         let error = failure(mode, "plugin.bad_output");
-        assert!(error.to_string().contains("its bookmark went back"), "{mode}: {error}");
+        assert!(error.to_string().contains(what), "{mode}: {error}");
     }
 }
 
@@ -155,15 +160,11 @@ fn a_bookmark_of_something_else_is_refused() {
 
 #[test]
 fn a_session_that_breaks_says_why_and_another_goes_on() {
-    let cases = [
+    for (mode, what, more) in [
         ("use-panic", "crashed (panic or unreachable code)", "I have read enough"),
         ("use-time", "did not finish within 300 ms", "limits.deadline_ms"),
         ("use-memory", "wanted more memory than its 64 MiB", "limits.memory_mb"),
-        ("use-output", "made more than 16 times the size", "limits.output_ratio"),
-        ("use-pages", "made more than 16 times the size", "limits.output_ratio"),
-        ("bookmark-huge", "made more than 16 times the size", "limits.output_ratio"),
-    ];
-    for (mode, what, more) in cases {
+    ] {
         let error = failure(mode, "plugin.session_lost");
         assert!(error.to_string().contains(what) && said(&error).contains(more), "{mode}: {error:?}");
     }
@@ -171,6 +172,17 @@ fn a_session_that_breaks_says_why_and_another_goes_on() {
     let Boundary::Commit(bookmark) = batches[0].boundary.clone() else { panic!("{batches:?}") };
     let (rest, _) = read(&mut open_at("good", bookmark).unwrap());
     assert_eq!(rest.len(), 2, "another session goes on after the first batch");
+    assert_host_is_well();
+}
+
+/// Another session would give as much again, so it is not tried.
+#[test]
+fn a_batch_has_a_size() {
+    for mode in ["use-output", "use-pages", "bookmark-huge"] {
+        let error = failure(mode, "plugin.output_too_large");
+        assert!(error.to_string().contains("made more than 16 times the size"), "{mode}: {error}");
+        assert!(error.hint_text().unwrap().contains("limits.output_ratio"), "{mode}: {error:?}");
+    }
     assert_host_is_well();
 }
 
@@ -265,6 +277,7 @@ fn a_confirmation_that_fails_is_a_lost_one() {
     wait(source.confirm(&bookmark)).unwrap();
     let error = wait(source.next()).unwrap_err();
     assert_tells(&error, "plugin.session_lost", "read");
+    assert!(error.to_string().contains("broke in an earlier call"), "{error}");
     assert_eq!(read(&mut open_at("good", Some(bookmark)).unwrap()).0.len(), 2);
 }
 
