@@ -2,7 +2,7 @@
 
 use crate::lair::{apply, assert_host_is_well, host, http, load, page, probe, prober, spec};
 use faucet_core::error::{Problem, Severity};
-use faucet_wasm::{Access, DirGrant, Grants, LoadError, PluginSpec};
+use faucet_wasm::{Access, DirGrant, Grants, Limits, LoadError, PluginSpec};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -100,7 +100,9 @@ fn only_the_granted_variables_are_there() {
 
 /// Seconds since 1970, and the milliseconds of a pause.
 fn clock(grants: Grants, pause: u64) -> (u64, u64) {
-    let seen = probe(&prober(grants), json!({ "do": "clock", "pause_ms": pause })).unwrap();
+    let limits = Limits { deadline_ms: Some(300), ..Limits::default() };
+    let spec = PluginSpec { limits, ..prober(grants) };
+    let seen = probe(&spec, json!({ "do": "clock", "pause_ms": pause })).unwrap();
     let (now, paused) = seen.split_once(' ').unwrap();
     (now.parse().unwrap(), paused.parse().unwrap())
 }

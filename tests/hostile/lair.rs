@@ -86,9 +86,10 @@ pub fn probe(spec: &PluginSpec, config: Value) -> Result<String> {
     Ok(first_text(&out).as_str().unwrap().to_owned())
 }
 
-/// The prober with what it is granted.
+/// The prober with what it is granted, and time to wait for answers.
 pub fn prober(grants: Grants) -> PluginSpec {
-    PluginSpec { grants, ..spec("prober.wasm") }
+    let limits = Limits { deadline_ms: Some(10_000), ..Limits::default() };
+    PluginSpec { grants, limits, ..spec("prober.wasm") }
 }
 
 /// A grant of these hosts.

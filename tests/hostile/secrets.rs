@@ -58,7 +58,7 @@ fn what_is_not_granted_is_not_sent() {
     ] {
         let error = probe(&spec, config).unwrap_err();
         assert_tells(&error, "plugin.failed", "apply");
-        assert!(error.hint_text().unwrap().contains("grants.secrets"), "{error:?}");
+        assert!(error.hint_text().unwrap().contains("plugins.villain.grants.secrets"), "{error:?}");
     }
     assert_eq!(server.seen(), [""; 0]);
     assert_host_is_well();

@@ -34,16 +34,17 @@ fn open(mode: &str) -> Result<Box<dyn Source>> {
     open_at(mode, None)
 }
 
-/// Reads to the end or to an error.
+/// Reads to the end or to an error, which all modes but the endless ones reach soon.
 fn read(source: &mut Box<dyn Source>) -> (Vec<Batch>, Option<Error>) {
     let mut batches = Vec::new();
-    loop {
+    for _ in 0..20 {
         match wait(source.next()) {
             Ok(Some(batch)) => batches.push(batch),
             Ok(None) => return (batches, None),
             Err(error) => return (batches, Some(error)),
         }
     }
+    panic!("it goes on and on");
 }
 
 /// The error that reading in a mode ends in.
@@ -86,6 +87,7 @@ fn every_lie_about_rows_is_found() {
         ("rows-for-changes", "a source of changes does not say what they did"),
         ("table-empty", "its table has no name"),
         ("key-missing", "the key names column 'nowhere', which is not there"),
+        ("key-twice", "the key names column 'id' twice"),
         ("name-twice", "two columns are named 'id'"),
         ("name-empty", "a column has no name"),
         ("offsets-fall", "column 'note': the offset of row 1"),
@@ -135,7 +137,8 @@ fn every_lie_about_changes_is_found() {
 /// Rows cost nothing where there are no columns.
 #[test]
 fn four_billion_rows_of_nothing_are_a_lie() {
-    failure("rows-of-nothing", "plugin.bad_output");
+    let error = failure("rows-of-nothing", "plugin.bad_output");
+    assert!(error.to_string().contains("it has 4294967295 rows and no column"), "{error}");
 }
 
 #[test]
@@ -157,12 +160,11 @@ fn a_bookmark_of_something_else_is_refused() {
 
 #[test]
 fn a_session_that_breaks_says_why_and_another_goes_on() {
-    let cases = [
+    for (mode, what, more) in [
         ("use-panic", "crashed (panic or unreachable code)", "I have read enough"),
         ("use-time", "did not finish within 300 ms", "limits.deadline_ms"),
         ("use-memory", "wanted more memory than its 64 MiB", "limits.memory_mb"),
-    ];
-    for (mode, what, more) in cases {
+    ] {
         let error = failure(mode, "plugin.session_lost");
         let told = format!("{} {}", said(&error), error.hint_text().unwrap_or_default());
         assert!(error.to_string().contains(what) && told.contains(more), "{mode}: {error:?}");
@@ -176,6 +178,17 @@ fn a_session_that_breaks_says_why_and_another_goes_on() {
     let Boundary::Commit(bookmark) = batches[0].boundary.clone() else { panic!("{batches:?}") };
     let (rest, _) = read(&mut open_at("good", bookmark).unwrap());
     assert_eq!(rest.len(), 2, "another session goes on after the first batch");
+    assert_host_is_well();
+}
+
+/// Another session would give as much again, so it is not tried.
+#[test]
+fn a_batch_has_a_size() {
+    for mode in ["use-output", "use-pages", "bookmark-huge"] {
+        let error = failure(mode, "plugin.output_too_large");
+        assert!(error.to_string().contains("made more than 16 times the size"), "{mode}: {error}");
+        assert!(error.hint_text().unwrap().contains("limits.output_ratio"), "{mode}: {error:?}");
+    }
     assert_host_is_well();
 }
 
@@ -270,6 +283,7 @@ fn a_confirmation_that_fails_is_a_lost_one() {
     wait(source.confirm(&bookmark)).unwrap();
     let error = wait(source.next()).unwrap_err();
     assert_tells(&error, "plugin.session_lost", "read");
+    assert!(error.to_string().contains("broke in an earlier call"), "{error}");
     assert_eq!(read(&mut open_at("good", Some(bookmark)).unwrap()).0.len(), 2);
 }
 
