@@ -3,7 +3,7 @@
 use crate::lair::{
     apply, assert_host_is_well, assert_tells, first_text, http, load, page, plain_page, probe, prober, said, spec,
 };
-use crate::server::{Server, drip, redirect, respond};
+use crate::server::{Server, drip, endlessly, redirect, respond};
 use faucet_core::error::Error;
 use faucet_wasm::{Limits, PluginSpec};
 use serde_json::{Value, json};
@@ -205,6 +205,22 @@ fn a_server_that_is_slow_on_purpose_is_not_waited_for() {
         drip(stream, &"x".repeat(1000))
     });
     assert_ends_in_time(&body, get(&body.url("/")));
+}
+
+#[test]
+fn an_answer_without_end_has_one() {
+    let promises = Server::new(|_, stream| endlessly(stream, "HTTP/1.1 100 Continue\r\n\r\n"));
+    assert_ends_in_time(&promises, get(&promises.url("/")));
+    let crumbs = Server::new(|_, stream| {
+        write!(stream, "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")?;
+        endlessly(stream, "1\r\nx\r\n")
+    });
+    assert_ends_in_time(&crumbs, get(&crumbs.url("/")));
+    let headers = Server::new(|_, stream| {
+        write!(stream, "HTTP/1.1 200 OK\r\n")?;
+        endlessly(stream, &format!("x: {}\r\n", "y".repeat(1000)))
+    });
+    assert_ends_in_time(&headers, get(&headers.url("/")));
 }
 
 #[test]

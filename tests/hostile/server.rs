@@ -94,6 +94,14 @@ pub fn drip(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Sends `text` over and over, until the client is gone.
+pub fn endlessly(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
+    let many = text.repeat(1000);
+    loop {
+        stream.write_all(many.as_bytes())?;
+    }
+}
+
 fn serve(mut stream: TcpStream, answer: &Answer, seen: &Mutex<Vec<String>>) {
     let Some(head) = head(&mut stream) else { return };
     seen.lock().unwrap().push(head.clone());
