@@ -28,7 +28,8 @@ fn bundle() -> Result<(), Box<dyn Error>> {
     let mut table = String::from("&[\n");
     for name in names(&root.join("guests"))? {
         let component = built.join(format!("{name}.wasm"));
-        writeln!(table, "    ({name:?}, include_bytes!({:?})),", component.display().to_string())?;
+        let kind = kind(&root.join("guests").join(&name))?;
+        writeln!(table, "    (Kind::{kind}, {name:?}, include_bytes!({:?})),", component.display().to_string())?;
     }
     table.push_str("]\n");
     fs::write(out.join("bundled.rs"), table)?;
@@ -40,6 +41,7 @@ fn bundle() -> Result<(), Box<dyn Error>> {
 fn kit(root: &Path) -> Result<String, Box<dyn Error>> {
     let mut files = Vec::new();
     for part in ["sdk/rust", "sdk/c", "sdk/go", "sdk/python", "sdk/javascript", "wit"] {
+        println!("cargo::rerun-if-changed={}", root.join(part).display());
         if root.join(part).is_dir() {
             pack(root, Path::new(part), &mut files)?;
         }
@@ -48,7 +50,6 @@ fn kit(root: &Path) -> Result<String, Box<dyn Error>> {
     let mut table = String::from("&[\n");
     for file in files {
         let content = root.join(&file).display().to_string();
-        println!("cargo::rerun-if-changed={content}");
         writeln!(table, "    ({:?}, include_bytes!({content:?})),", file.display().to_string())?;
     }
     table.push_str("]\n");
@@ -90,6 +91,21 @@ fn watch(folder: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What a component is to a pipeline. Its Cargo.toml says so: `kind = "source"` under `[package.metadata.faucet]`; one
+/// that says nothing is a transform.
+fn kind(guest: &Path) -> std::io::Result<&'static str> {
+    let manifest = fs::read_to_string(guest.join("Cargo.toml"))?;
+    let metadata = manifest.split("[package.metadata.faucet]").nth(1).unwrap_or_default();
+    let says = |kind: &str| metadata.lines().any(|line| line.trim() == format!("kind = {kind:?}"));
+    Ok(if says("source") {
+        "Source"
+    } else if says("sink") {
+        "Sink"
+    } else {
+        "Transform"
+    })
 }
 
 /// The components: a folder each, which names its library.

@@ -5,4 +5,3 @@
 mod boundary;
 mod built;
 mod cases;
-mod json;

@@ -17,6 +17,14 @@ pub fn build_guests_with(compiler: PathBuf) {
     let _ = GUEST_COMPILER.set(compiler);
 }
 
+static TOOLS: OnceLock<PathBuf> = OnceLock::new();
+
+/// Has every later cargo find programs in this folder first.
+pub fn find_tools_in(folder: PathBuf) {
+    // The first one stays: there is one.
+    let _ = TOOLS.set(folder);
+}
+
 /// The compiler components are built with, if not the active one.
 pub fn guest_compiler() -> Option<&'static Path> {
     GUEST_COMPILER.get().map(PathBuf::as_path)
@@ -28,6 +36,13 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command.args(arguments).current_dir(workspace::root()).env("CARGO_TARGET_DIR", workspace::target());
     if let Some(compiler) = GUEST_COMPILER.get() {
         command.env(faucet_guest_build::COMPILER, compiler);
+    }
+    if let Some(tools) = TOOLS.get() {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = std::iter::once(tools.clone()).chain(std::env::split_paths(&path));
+        if let Ok(path) = std::env::join_paths(folders) {
+            command.env("PATH", path);
+        }
     }
     // Set for us by `cargo run`; they would describe xtask to whatever is built next.
     for (name, _) in std::env::vars_os() {

@@ -6,9 +6,7 @@
 
 mod condition;
 mod config;
-mod decimal;
 mod operand;
-mod temporal;
 
 use condition::Test;
 pub use config::{Absent, Comparison, Config, Missing};

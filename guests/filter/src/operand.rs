@@ -1,9 +1,9 @@
 //! What a field is compared with: read from the configuration, bound to the kind of a column.
 
-use crate::decimal::{Decimal, DecimalText};
-use crate::temporal;
 use faucet_sdk::serde_json::Value as Json;
 use faucet_sdk::{Column, Error, Kind, Result, Value, kind_name};
+use faucet_values::decimal::{Decimal, DecimalText};
+use faucet_values::temporal;
 use std::cmp::Ordering;
 
 /// A value from the configuration.
@@ -65,7 +65,7 @@ impl Operand {
             (Kind::Float64, _) => Bound::Double(self.number()?.parse().ok()?),
             (Kind::Text | Kind::Json | Kind::Native, Self::Text(text)) => Bound::Text(text),
             (Kind::Bytes, Self::Text(text)) => Bound::Bytes(hex(text.strip_prefix("\\x")?)?),
-            (Kind::Date, Self::Text(text)) => Bound::Moment(temporal::date(text)?),
+            (Kind::Date, Self::Text(text)) => Bound::Moment(days(temporal::date(text)?)),
             (Kind::Time, Self::Text(text)) => Bound::Moment(temporal::time(text)?),
             (Kind::Timestamp, Self::Text(text)) => Bound::Moment(temporal::timestamp(text)?),
             (Kind::Timestamptz, Self::Text(text)) => Bound::Moment(temporal::timestamptz(text)?),

@@ -7,8 +7,8 @@ use std::ops::Range;
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     table: String,
-    bytes: Vec<u8>,
-    /// Where each row ends in `bytes`.
+    text: String,
+    /// Where each row ends in `text`.
     ends: Vec<usize>,
 }
 
@@ -29,13 +29,13 @@ impl Batch {
 
     /// Bytes of its rows.
     pub(crate) fn size(&self) -> usize {
-        self.bytes.len()
+        self.text.len()
     }
 
     /// Adds a row that `write` appends.
-    pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
-        write(&mut self.bytes);
-        self.ends.push(self.bytes.len());
+    pub(crate) fn push(&mut self, write: impl FnOnce(&mut String)) {
+        write(&mut self.text);
+        self.ends.push(self.text.len());
     }
 
     /// The body of a request for some of its rows.
@@ -46,16 +46,16 @@ impl Batch {
             Format::Object => (format!("{{{}:[", serde_json::Value::from(rows_key)), ",", "]}"),
             Format::Row => (String::new(), "", ""),
         };
-        let mut body = open.into_bytes();
+        let mut body = open;
         for row in rows.clone() {
             if row > rows.start {
-                body.extend_from_slice(between.as_bytes());
+                body.push_str(between);
             }
             let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
-            body.extend_from_slice(&self.bytes[start..self.ends[row]]);
+            body.push_str(&self.text[start..self.ends[row]]);
         }
-        body.extend_from_slice(close.as_bytes());
-        body
+        body.push_str(close);
+        body.into_bytes()
     }
 }
 
@@ -67,7 +67,7 @@ mod tests {
     fn rows_have_four_forms() {
         let mut batch = Batch::new("t");
         for row in ["{1}", "{22}", "{3}"] {
-            batch.push(|out| out.extend_from_slice(row.as_bytes()));
+            batch.push(|out| out.push_str(row));
         }
         let body = |rows, format| String::from_utf8(batch.body(rows, format, "a\"b")).unwrap_or_default();
         assert_eq!(body(0..3, Format::Array), "[{1},{22},{3}]");

@@ -7,7 +7,6 @@ mod batch;
 mod config;
 mod row;
 mod session;
-mod temporal;
 
 use client::{Wire, origin};
 pub use config::{Config, OnRefused};

@@ -2,9 +2,10 @@
 
 use crate::batch::Batch;
 use crate::config::{Config, Format, Method, OnRefused};
-use crate::row::{Rows, hex};
+use crate::row::Rows;
 use client::{Attempt, Backoff, Call, Client, Transport, encoded, refusal};
 use faucet_sdk::{Error, Level, Page, Rejected, Result};
+use faucet_values::push_hex;
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -147,7 +148,9 @@ impl<T: Transport> Session<T> {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
-        hex(&hash.finalize())
+        let mut digits = String::with_capacity(64);
+        push_hex(&mut digits, &hash.finalize());
+        digits
     }
 }
 

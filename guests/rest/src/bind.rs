@@ -2,12 +2,12 @@
 
 use crate::config::{Bind, Format, Part, ValueType};
 use crate::cursor::Cursor;
-use crate::decimal::Decimal;
 use crate::key::pointer_parts;
 use crate::request::Draft;
 use client::{Moment, inert};
 use faucet_sdk::serde_json::Value;
 use faucet_sdk::{Error, Result};
+use faucet_values::decimal::DecimalText;
 
 /// Where a template says the value.
 const BOOKMARK: &str = "${bookmark}";
@@ -101,8 +101,13 @@ impl Bind {
 /// A number as JSON, if that keeps it exact.
 pub(crate) fn exact_number(text: &str) -> Result<Value> {
     let number: Option<Value> = serde_json::from_str(text).ok().filter(Value::is_number);
-    let exact = number.filter(|number| Decimal::parse(&number.to_string()) == Decimal::parse(text));
-    exact.ok_or_else(|| Error::new("a value that goes into the body as a number is none, or has too many digits"))
+    let same = |number: &Value| {
+        let (written, exact) = (DecimalText::new(&number.to_string())?, DecimalText::new(text)?);
+        Some(written.as_decimal() == exact.as_decimal())
+    };
+    number
+        .filter(|number| same(number) == Some(true))
+        .ok_or_else(|| Error::new("a value that goes into the body as a number is none, or has too many digits"))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Values of the replication key, and their order.
 
-use crate::decimal::Decimal;
 use crate::json::{Raw, Shape, shape};
 use client::Moment;
 use faucet_sdk::{Error, Result};
+use faucet_values::decimal::{Decimal, DecimalText};
 use std::cmp::Ordering;
 
 /// A value of the replication key.
@@ -15,10 +15,10 @@ pub(crate) struct Cursor {
 }
 
 /// What a value is compared by.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 enum Value {
     /// A number, or text that is one.
-    Number(Decimal),
+    Number(DecimalText),
     /// A date and time.
     Moment(Moment),
     /// Any other text.
@@ -41,7 +41,7 @@ impl Cursor {
                 return Err(Error::new("a record has neither a number nor text at `replication_key`"));
             }
         };
-        Ok(Some(Self { json: raw.get().to_owned(), value }))
+        Ok(Some(Self { json: raw.to_owned(), value }))
     }
 
     /// As the API wrote it.
@@ -72,7 +72,7 @@ impl Cursor {
     /// all else as text.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         match (&self.value, &other.value) {
-            (Value::Number(mine), Value::Number(others)) => mine.cmp(others),
+            (Value::Number(mine), Value::Number(others)) => mine.as_decimal().cmp(&others.as_decimal()),
             (Value::Moment(mine), Value::Moment(others)) if mine.zoned == others.zoned => mine.cmp(others),
             _ => self.text().cmp(&other.text()),
         }
@@ -80,7 +80,8 @@ impl Cursor {
 }
 
 fn number(text: &str) -> Option<Value> {
-    Decimal::parse(text).map(Value::Number)
+    let number = DecimalText::new(text)?;
+    matches!(number.as_decimal(), Decimal::Finite { .. }).then_some(Value::Number(number))
 }
 
 #[cfg(test)]

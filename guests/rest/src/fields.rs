@@ -1,11 +1,11 @@
 //! Columns that the configuration fixes.
 
 use crate::config::FieldKind;
-use crate::decimal::Decimal;
 use crate::json::{Raw, Shape, shape};
 use crate::key::Key;
 use client::{Moment, date};
 use faucet_sdk::{ColumnBuilder, Error, Kind, Result, Value, kind_name};
+use faucet_values::decimal::DecimalText;
 
 /// A column that the configuration fixes.
 #[derive(Debug, Clone)]
@@ -61,18 +61,18 @@ fn push(column: &mut ColumnBuilder, kind: FieldKind, raw: &Raw) -> Result<Option
     // APIs write numbers as text, to keep them exact.
     let text = match &shape {
         Shape::Text(text) => &**text,
-        _ => raw.get(),
+        _ => raw,
     };
     let decimal;
     let value = match kind {
-        FieldKind::Json => Some(Value::Json(raw.get())),
+        FieldKind::Json => Some(Value::Json(raw)),
         FieldKind::Text => Some(Value::Text(text)),
         FieldKind::Boolean => text.parse().ok().map(Value::Boolean),
         FieldKind::Int64 => text.parse().ok().map(Value::Int64),
         FieldKind::Uint64 => text.parse().ok().map(Value::Uint64),
-        FieldKind::Float64 => Decimal::parse(text).and_then(|_| float(text)).map(Value::Float64),
+        FieldKind::Float64 => float(text).map(Value::Float64),
         FieldKind::Decimal => {
-            decimal = Decimal::parse(text).and_then(|number| number.written_out());
+            decimal = DecimalText::new(text).map(DecimalText::into_text);
             decimal.as_deref().map(Value::Decimal)
         }
         FieldKind::Date => date(text).and_then(|days| i32::try_from(days).ok()).map(Value::Date),

@@ -2,8 +2,8 @@
 
 use crate::json::{Raw, Shape, elements, members, shape};
 use faucet_sdk::Result;
+use faucet_values::push_hex;
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 
 /// Bytes of a fingerprint: two of 10,000 records share one with a chance of 1 in 10^31.
 const BYTES: usize = 16;
@@ -16,9 +16,7 @@ pub(crate) fn of(record: &Raw) -> Result<String> {
     let mut hash = Sha256::new();
     update(&mut hash, record, DEPTH)?;
     let mut out = String::with_capacity(BYTES * 2);
-    for byte in &hash.finalize()[..BYTES] {
-        let _ = write!(out, "{byte:02x}");
-    }
+    push_hex(&mut out, &hash.finalize()[..BYTES]);
     Ok(out)
 }
 
@@ -42,9 +40,7 @@ fn update(hash: &mut Sha256, raw: &Raw, depth: usize) -> Result<()> {
             }
         }
         Shape::Text(text) => part(hash, b't', &text),
-        Shape::Null | Shape::Boolean(_) | Shape::Number(_) | Shape::Object | Shape::Array => {
-            part(hash, b'v', raw.get())
-        }
+        Shape::Null | Shape::Boolean(_) | Shape::Number(_) | Shape::Object | Shape::Array => part(hash, b'v', raw),
     }
     Ok(())
 }

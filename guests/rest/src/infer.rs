@@ -4,9 +4,9 @@
 //! `json`, each value as its JSON text, where records disagree or hold lists and objects. A number is a `float64` if the
 //! shortest text of that float is the same number, and a `decimal` otherwise. Within a run a column only widens.
 
-use crate::decimal::Decimal;
 use crate::json::{Raw, Shape, members, shape};
 use faucet_sdk::{ColumnBuilder, Error, Kind, Result, Value};
+use faucet_values::decimal::DecimalText;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -51,18 +51,15 @@ impl Seen {
             return match text.parse::<i64>() {
                 Ok(number) if number.unsigned_abs() <= EXACT => Self::Small,
                 Ok(_) => Self::Integer,
-                Err(_) => Self::of_decimal(Decimal::parse(text).as_ref()),
+                Err(_) => Self::Decimal,
             };
         }
-        let exact = Decimal::parse(text);
-        match text.parse::<f64>() {
-            Ok(float) if float.is_finite() && Decimal::parse(&float.to_string()) == exact => Self::Float,
-            _ => Self::of_decimal(exact.as_ref()),
+        let Some(exact) = DecimalText::new(text) else { return Self::Json };
+        let float = text.parse::<f64>().ok().and_then(|float| DecimalText::new(&float.to_string()));
+        match float {
+            Some(float) if float.as_decimal() == exact.as_decimal() => Self::Float,
+            _ => Self::Decimal,
         }
-    }
-
-    fn of_decimal(exact: Option<&Decimal>) -> Self {
-        exact.and_then(Decimal::written_out).map_or(Self::Json, |_| Self::Decimal)
     }
 
     /// What holds both.
@@ -158,11 +155,11 @@ fn push(column: &mut ColumnBuilder, kind: Kind, value: Option<&Raw>) -> Result<(
         (Kind::Int64, Shape::Number(text)) => column.push(Value::Int64(text.parse().map_err(|_| lost())?)),
         (Kind::Float64, Shape::Number(text)) => column.push(Value::Float64(text.parse().map_err(|_| lost())?)),
         (Kind::Decimal, Shape::Number(text)) => {
-            let text = Decimal::parse(text).and_then(|number| number.written_out()).ok_or_else(lost)?;
+            let text = DecimalText::new(text).map(DecimalText::into_text).ok_or_else(lost)?;
             column.push(Value::Decimal(&text))
         }
         (Kind::Text, Shape::Text(text)) => column.push(Value::Text(&text)),
-        (Kind::Json, _) => column.push(Value::Json(raw.get())),
+        (Kind::Json, _) => column.push(Value::Json(raw)),
         _ => Err(lost()),
     }
 }
@@ -190,7 +187,7 @@ mod tests {
             ("[0.1234567890123456789]", Kind::Decimal),
             ("[12345678901234567.89]", Kind::Decimal),
             ("[1e400]", Kind::Decimal),
-            ("[1e4000]", Kind::Json),
+            ("[1e40000]", Kind::Json),
             (r#"["a", null]"#, Kind::Text),
             (r#"["1", 1]"#, Kind::Json),
             ("[true, 1]", Kind::Json),

@@ -63,7 +63,7 @@ mod tests {
         let record = r#"{"id":1,"fields":{"updated":2,"a.b":{"c":3},"x/y":4},"items":[{"date":5}],"fields.flat":6,"fields.updated2":7}"#;
         let found = |key: &str| {
             let found = Key::parse(key).unwrap().find(document(record).unwrap()).unwrap();
-            found.map(|raw| raw.get().to_owned())
+            found.map(|raw| raw.to_owned())
         };
         let cases = [
             ("id", "1"),

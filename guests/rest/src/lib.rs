@@ -7,7 +7,6 @@
 mod bind;
 mod config;
 mod cursor;
-mod decimal;
 mod fields;
 mod fingerprint;
 mod infer;

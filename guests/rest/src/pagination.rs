@@ -161,8 +161,7 @@ impl Pager {
             }
             return Ok(());
         }
-        let texts: Vec<&str> = answer.records.iter().map(|record| record.get()).collect();
-        let held = Some(digest(&texts));
+        let held = Some(digest(&answer.records));
         if self.last == held {
             return Err(Error::new("two pages in a row are the same: the server seems to ignore the page's number"));
         }
@@ -197,7 +196,7 @@ fn token(path: &str, root: &Raw) -> Result<Option<Place>> {
     match shape(raw)? {
         Shape::Null | Shape::Boolean(false) => Ok(None),
         Shape::Text(text) if text.is_empty() => Ok(None),
-        Shape::Text(_) | Shape::Number(_) => Ok(Some(Place::Token(raw.get().to_owned()))),
+        Shape::Text(_) | Shape::Number(_) => Ok(Some(Place::Token(raw.to_owned()))),
         Shape::Boolean(true) | Shape::Object | Shape::Array => {
             Err(Error::new(format!("there is neither text nor a number at {path}, where the cursor should be")))
         }
@@ -213,7 +212,7 @@ fn more(path: Option<&str>, root: &Raw) -> Result<bool> {
 
 fn total(path: Option<&str>, root: &Raw) -> Result<Option<u64>> {
     let Some(path) = path else { return Ok(None) };
-    let number = value(path, root)?.and_then(|raw| plain(raw.get()).parse().ok());
+    let number = value(path, root)?.and_then(|raw| plain(raw).parse().ok());
     number.map(Some).ok_or_else(|| Error::new(format!("there is no whole number at {path}, where the total should be")))
 }
 

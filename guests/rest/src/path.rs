@@ -122,7 +122,7 @@ mod tests {
 
     fn all(path: &str) -> Vec<&'static str> {
         let found = Path::parse(path).unwrap().all(document(ANSWER).unwrap()).unwrap();
-        found.into_iter().map(Raw::get).collect()
+        found.into_iter().collect()
     }
 
     #[test]

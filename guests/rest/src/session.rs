@@ -156,7 +156,7 @@ impl<T: Transport> Session<T> {
                 continue;
             }
             rows.push(*record);
-            bytes += record.get().len();
+            bytes += record.len();
             if bytes >= max_bytes {
                 pages.push(self.page(&rows)?);
                 (rows, bytes) = (Vec::new(), 0);

@@ -136,7 +136,8 @@ impl HighWater {
     /// Where the next run should start; none if no value was seen yet.
     pub(crate) fn bookmark(&self) -> Result<Option<Bookmark>> {
         let Some(high) = &self.high else { return Ok(None) };
-        let value = document(high.json())?.to_owned();
+        let value = RawValue::from_string(high.json().to_owned());
+        let value = value.map_err(|_| Error::new("the bookmark is no JSON"))?;
         let boundary = self.boundary.clone().unwrap_or_default();
         Bookmark::json(Vec::new(), &State { value, boundary }).map(Some)
     }

@@ -150,6 +150,13 @@ pub enum PluginCommand {
     /// The cases are the JSON files in the folder `cases`: what goes in and what should come out. Then come the least and
     /// greatest integers, missing values, an empty page, a wide one, 200 in a row, and a configuration that is none.
     Test(PluginTestArgs),
+    /// Report on a component that somebody hands you: what it is, what it asks for, and what it bears
+    ///
+    /// Like `inspect` and the second half of `test`, with findings instead of details. Nothing is granted but empty folders.
+    /// Fails if there is a finding.
+    Verify(VerifyArgs),
+    /// Measure a transform: time a row beside a native step that does nothing, start-up, and memory
+    Bench(VerifyArgs),
     /// Show what a component is and what it asks for, without trusting it with anything
     Inspect(ComponentArgs),
 }
@@ -185,6 +192,16 @@ pub struct PluginTestArgs {
     /// The component [default: the one that `faucet plugin build` made]
     #[arg(long, value_name = "FILE")]
     pub component: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The component's .wasm file
+    #[arg(value_name = "FILE")]
+    pub component: PathBuf,
+    /// Cases with configurations and pages to try it with: a file, or a folder of .json files
+    #[arg(long, value_name = "PATH")]
+    pub cases: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

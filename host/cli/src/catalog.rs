@@ -1,11 +1,12 @@
 //! Everything a configuration can name: native connectors, state stores, transforms, and what loads plugins.
 
 use faucet_connectors::registry;
-use faucet_core::config::Catalog;
+use faucet_core::config::{Catalog, Part};
 use faucet_core::error::Result;
 use std::sync::Arc;
 
-use crate::plugins::{Bundled, Loader};
+use crate::bundled;
+use crate::plugins::Loader;
 
 /// The catalog of this build.
 ///
@@ -13,13 +14,15 @@ use crate::plugins::{Bundled, Loader};
 /// When the WebAssembly engine can't start.
 pub fn bundled() -> Result<Catalog> {
     let loader = Loader::new()?;
+    let mut sources: Vec<_> = registry::sources().into_iter().map(Arc::from).collect();
     let mut transforms = faucet_core::pipeline::native_transforms();
-    transforms.extend(Bundled::all(&loader));
-    Ok(Catalog {
-        sources: registry::sources().into_iter().map(Arc::from).collect(),
-        transforms,
-        sinks: registry::sinks().into_iter().map(Arc::from).collect(),
-        stores: faucet_core::state::stores(),
-        plugins: Some(Arc::new(loader)),
-    })
+    let mut sinks: Vec<_> = registry::sinks().into_iter().map(Arc::from).collect();
+    for part in bundled::parts(&loader) {
+        match part {
+            Part::Source(source) => sources.push(source),
+            Part::Transform(transform) => transforms.push(transform),
+            Part::Sink(sink) => sinks.push(sink),
+        }
+    }
+    Ok(Catalog { sources, transforms, sinks, stores: faucet_core::state::stores(), plugins: Some(Arc::new(loader)) })
 }

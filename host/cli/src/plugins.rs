@@ -1,16 +1,14 @@
-//! WebAssembly components: the ones a configuration declares, and the ones bundled with the binary.
+//! The WebAssembly components that a configuration declares.
 
-use async_trait::async_trait;
 use faucet_core::config::document::Plugin as Declared;
-use faucet_core::config::{LoadedPlugin, Part, PluginLoader};
+use faucet_core::config::{LoadedPlugin, PluginLoader};
 use faucet_core::error::{Error, Problem, Result};
-use faucet_core::ports::{AnyTransform, Transform};
 use faucet_wasm::{Ceiling, Grants, Host, HostOptions, Limits, LoadError, Origin, Plugin, PluginSpec};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::env;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::bundled;
 
@@ -64,6 +62,14 @@ impl PluginLoader for Loader {
 
 impl Loader {
     fn spec(&self, name: &str, plugin: &Declared, folder: &Path) -> Result<PluginSpec, Vec<Problem>> {
+        let origin = match (&plugin.path, bundled::bytes(name)) {
+            (Some(path), _) => Origin::File(folder.join(path)),
+            (None, Some(bytes)) => Origin::Bundled(bytes),
+            (None, None) => {
+                let problem = Problem::error("", "`path` is missing, and no component of this name comes with faucet");
+                return Err(vec![problem.hint("name the component's .wasm file: path: ./FILE.wasm")]);
+            }
+        };
         let secrets = plugin.secrets.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
         Ok(PluginSpec {
             sha256: plugin.sha256.clone(),
@@ -72,7 +78,7 @@ impl Loader {
             secrets,
             ceiling: ceiling().map_err(|error| vec![Problem::error("", error.to_string())])?,
             folder: folder.to_owned(),
-            ..PluginSpec::new(name, Origin::File(folder.join(&plugin.path)))
+            ..PluginSpec::new(name, origin)
         })
     }
 
@@ -108,72 +114,5 @@ fn as_problem(error: &Error) -> Problem {
     match error.hint_text() {
         Some(hint) => problem.hint(hint),
         None => problem,
-    }
-}
-
-/// A component inside the binary; compiled or taken from the cache when it is first needed.
-pub struct Bundled {
-    name: &'static str,
-    bytes: &'static [u8],
-    loader: Loader,
-    component: OnceLock<Result<Arc<dyn AnyTransform>, String>>,
-}
-
-impl Bundled {
-    /// Every component this binary carries.
-    pub fn all(loader: &Loader) -> Vec<Arc<dyn AnyTransform>> {
-        let bundle = |&(name, bytes): &(&'static str, &'static [u8])| -> Arc<dyn AnyTransform> {
-            Arc::new(Self { name, bytes, loader: loader.clone(), component: OnceLock::new() })
-        };
-        bundled::GUESTS.iter().map(bundle).collect()
-    }
-
-    fn load(&self) -> Result<Arc<dyn AnyTransform>> {
-        let plugin = self.loader.component(&PluginSpec::new(self.name, Origin::Bundled(self.bytes)))?;
-        match plugin.into() {
-            Part::Transform(transform) => Ok(transform),
-            Part::Source(_) | Part::Sink(_) => unreachable!("the bundled components are transforms"),
-        }
-    }
-
-    fn component(&self) -> Option<&Arc<dyn AnyTransform>> {
-        match self.component.get_or_init(|| self.load().map_err(|e| format!("{e:?}"))) {
-            Ok(component) => Some(component),
-            Err(error) => {
-                tracing::warn!(transform = self.name, error, "a bundled component can't be loaded");
-                None
-            }
-        }
-    }
-}
-
-#[async_trait]
-impl AnyTransform for Bundled {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn summary(&self) -> String {
-        self.component().map(|c| c.summary()).unwrap_or_default()
-    }
-
-    fn schema(&self) -> Value {
-        self.component().map_or_else(|| json!({"type": "object"}), |c| c.schema())
-    }
-
-    fn takes_changes(&self) -> bool {
-        false
-    }
-
-    fn validate(&self, config: &Value) -> Vec<Problem> {
-        self.component().map(|c| c.validate(config)).unwrap_or_default()
-    }
-
-    async fn open(&self, config: &Value) -> Result<Box<dyn Transform>> {
-        match self.component() {
-            Some(component) => component.open(config).await,
-            // Loading it again gives the error itself.
-            None => self.load()?.open(config).await,
-        }
     }
 }

@@ -37,7 +37,13 @@ fn mask_secret_key(line: &str) -> String {
     let Some((key, value)) = line.split_once(": ") else { return line.to_owned() };
     let sounds_secret = SECRET_WORDS.iter().any(|word| key.to_ascii_lowercase().contains(word));
     // A reference to an environment variable is no secret; it is often what the problem is about.
-    if sounds_secret && !value.contains("${") { format!("{key}: {}", cover(value)) } else { line.to_owned() }
+    // A list holds names of secrets; a mapping has its values on lines of their own.
+    let is_list = value.trim_start().starts_with('[');
+    if sounds_secret && !is_list && !value.contains("${") {
+        format!("{key}: {}", cover(value))
+    } else {
+        line.to_owned()
+    }
 }
 
 fn cover(secret: &str) -> String {

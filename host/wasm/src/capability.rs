@@ -13,12 +13,16 @@ use crate::outbound::{Sender, Tls, Traffic};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use wasmtime::StoreContextMut;
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::clocks::monotonic_clock;
 use wasmtime_wasi::p2::{DynPollable, Pollable, subscribe};
 use wasmtime_wasi::{
     Deterministic, FsPerms, HostWallClock, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView, async_trait,
 };
+use wasmtime_wasi_http::p2::bindings::http::outgoing_handler;
+use wasmtime_wasi_http::p2::bindings::http::types::{self, RequestOptions};
+use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
 use wasmtime_wasi_http::{WasiHttpCtx, WasiHttpCtxView, WasiHttpView};
 
 /// Handles a guest may hold on the host's side.
@@ -163,6 +167,7 @@ pub(crate) fn link(linker: &mut Linker<Surroundings>) -> wasmtime::Result<()> {
     wasmtime_wasi::p2::add_to_linker_sync(linker)?;
     wasmtime_wasi_http::p2::add_only_http_to_linker_sync(linker)?;
     linker.allow_shadowing(true);
+    link_requests(linker)?;
     monotonic_clock::add_to_linker::<_, Ticking>(linker, |surroundings| Clock {
         started: surroundings.started,
         deadline: surroundings.sender.deadline(),
@@ -170,6 +175,31 @@ pub(crate) fn link(linker: &mut Linker<Surroundings>) -> wasmtime::Result<()> {
     })?;
     linker.allow_shadowing(false);
     Ok(())
+}
+
+/// The interface of requests, as wasmtime names it. Other versions of its track are served by it too.
+const OUTGOING_HANDLER: &str = "wasi:http/outgoing-handler@0.2.12";
+
+/// Puts a handler of requests in the place of wasmtime's own, which keeps the handle of a request's options for ever, so
+/// that an instance would run out of handles after as many requests.
+fn link_requests(linker: &mut Linker<Surroundings>) -> wasmtime::Result<()> {
+    type Given = (Resource<HostOutgoingRequest>, Option<Resource<RequestOptions>>);
+    linker.instance(OUTGOING_HANDLER)?.func_wrap(
+        "handle",
+        |mut store: StoreContextMut<'_, Surroundings>, (request, options): Given| {
+            let mut http = store.data_mut().http();
+            let kept = options.as_ref().map(Resource::rep);
+            let answer = outgoing_handler::Host::handle(&mut http, request, options);
+            if let Some(kept) = kept {
+                http.table.delete(Resource::<RequestOptions>::new_own(kept))?;
+            }
+            let answer = match answer {
+                Ok(answer) => Ok(answer),
+                Err(error) => Err(types::Host::convert_error_code(&mut http, error)?),
+            };
+            Ok((answer,))
+        },
+    )
 }
 
 /// The wall clock.
@@ -201,8 +231,10 @@ struct Clock<'a> {
 }
 
 impl Clock<'_> {
+    /// Nanoseconds since it was started, and one more: Go's runtime takes 0 for a broken clock.
     fn elapsed(&self) -> u64 {
-        self.started.map_or(0, |started| u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX))
+        let elapsed = self.started.map_or(0, |started| u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        elapsed.saturating_add(1)
     }
 
     fn after(&mut self, nanoseconds: u64) -> wasmtime::Result<Resource<DynPollable>> {

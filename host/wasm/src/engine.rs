@@ -78,12 +78,7 @@ fn apart<R: Send>(work: impl FnOnce() -> R + Send) -> R {
 
 fn config() -> Config {
     let mut config = Config::new();
-    config
-        .epoch_interruption(true)
-        .max_wasm_stack(STACK)
-        .wasm_relaxed_simd(false)
-        .wasm_memory64(false)
-        .wasm_multi_memory(false);
+    config.epoch_interruption(true).max_wasm_stack(STACK).wasm_relaxed_simd(false).wasm_memory64(false);
     config
 }
 

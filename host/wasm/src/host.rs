@@ -59,12 +59,16 @@ impl Host {
         let pre = Pre::new(pre, role).map_err(|error| not_a_plugin(&subject, &error.root_cause().to_string()))?;
         let usual = if role == Role::Transform { QUICK } else { PATIENT };
         let limits = spec.limits.capped(spec.ceiling.limits(), usual);
-        let mut shared =
-            Shared { runtime: self.runtime.clone(), world: self.world(spec, limits), subject, version, pre };
+        let (runtime, world) = (self.runtime.clone(), self.world(spec, limits));
+        let mut shared = Shared { runtime, world, missing: None, subject, version, pre };
         let description = shared.describe()?;
         let settled = settle(&description.wants, &spec.grants, &spec.secrets, &spec.ceiling, &spec.folder);
         let (effective, warnings) = settled.map_err(LoadError::Grants)?;
         shared.world.grants = Arc::new(effective);
+        shared.missing = warnings.iter().find(|warning| warning.path == "grants").map(|warning| {
+            let name = &spec.name;
+            warning.message.replace("`grants.", &format!("`plugins.{name}.grants."))
+        });
         Ok(Plugin::new(shared, description, warnings))
     }
 

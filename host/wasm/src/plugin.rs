@@ -140,6 +140,8 @@ pub(crate) struct Shared {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) subject: Subject,
     pub(crate) world: World,
+    /// What it asks for and is not given, in words for a person.
+    pub(crate) missing: Option<String>,
     /// The version of the interface that it was built for.
     pub(crate) version: String,
     pub(crate) pre: Pre,
@@ -212,7 +214,8 @@ impl Shared {
             Ended::Broken(error) => (&TRAP, error.to_string()),
             Ended::NotStarted(error) => return error,
         };
-        fault::fault(code, &self.subject, &format!("says \"{}\"", cut(&message)), call, written)
+        let error = fault::fault(code, &self.subject, &format!("says \"{}\"", cut(&message)), call, written);
+        if code == &FAILED { error.hint("mend the plugin's configuration, or what reaches it") } else { error }
     }
 
     /// The call did not come back.
@@ -242,9 +245,9 @@ impl Shared {
         Error::new(&FOREIGN_BOOKMARK, format!("{} did not write the stored bookmark", self.subject))
     }
 
-    /// What was refused in a call is most likely why it failed.
+    /// What was refused in a call is most likely why it failed; or else what the plugin asks for and was not given.
     fn with_refusal(&self, error: Error, surroundings: &Surroundings) -> Error {
-        match surroundings.refusal() {
+        match surroundings.refusal().or_else(|| self.missing.clone()) {
             Some(refusal) => error.hint(refusal),
             None => error,
         }

@@ -139,7 +139,7 @@ mod wire {
     use wasip2::http::outgoing_handler;
     use wasip2::http::types::{
         ErrorCode, Fields, IncomingBody, IncomingResponse, Method, OutgoingBody, OutgoingRequest, RequestOptions,
-        Scheme,
+        Scheme, http_error_code,
     };
     use wasip2::io::streams::StreamError;
 
@@ -149,14 +149,15 @@ mod wire {
     pub(super) fn send(request: Request) -> Result<Response> {
         let timeout = request.timeout;
         let (outgoing, body) = outgoing(request)?;
-        let options = RequestOptions::new();
-        if let Some(timeout) = timeout {
+        let options = timeout.map(|timeout| {
+            let options = RequestOptions::new();
             let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
             // A host that knows no such timeout has its own.
             let _ = options.set_first_byte_timeout(Some(nanoseconds));
-        }
+            options
+        });
         let sink = outgoing.body().map_err(|()| Error::new("the request's body was taken"))?;
-        let answer = outgoing_handler::handle(outgoing, Some(options)).map_err(refused)?;
+        let answer = outgoing_handler::handle(outgoing, options).map_err(refused)?;
         write(sink, &body)?;
         answer.subscribe().block();
         let ready = answer.get().ok_or("the answer is not ready")?;
@@ -221,8 +222,8 @@ mod wire {
                 Ok(bytes) => body.extend_from_slice(&bytes),
                 Err(StreamError::Closed) => break,
                 Err(StreamError::LastOperationFailed(error)) => {
-                    let why = error.to_debug_string();
-                    return Err(Error::unavailable(format!("the answer was cut off: {why}")));
+                    let cut = || Error::unavailable("the answer was cut off");
+                    return Err(http_error_code(&error).map_or_else(cut, refused));
                 }
             }
         }
@@ -234,7 +235,11 @@ mod wire {
     /// What the host says instead of an answer.
     fn refused(error: ErrorCode) -> Error {
         match error {
-            ErrorCode::HttpRequestDenied => Error::new("the request is not allowed: the host's log says why"),
+            ErrorCode::HttpRequestDenied | ErrorCode::DestinationIpProhibited => {
+                Error::new("the request is not allowed: the host's log says why")
+            }
+            ErrorCode::HttpResponseBodySize(_) => Error::new("the answer is larger than the host allows"),
+            ErrorCode::HttpRequestBodySize(_) => Error::new("the request's body is not of the announced size"),
             ErrorCode::HttpRequestUriInvalid => Error::new("the request's URL is malformed"),
             ErrorCode::InternalError(Some(why)) => Error::unavailable(why),
             other => Error::unavailable(format!("no answer: {other}")),

@@ -1,7 +1,7 @@
 //! What a transform gives back: pages made from the input page, and rejected rows.
 
 use crate::bindings::faucet::connector::types as wire;
-use crate::{Column, ColumnBuilder, Error, Page, Result};
+use crate::{Column, ColumnBuilder, Error, OP_COLUMN, Page, Result};
 
 /// What became of a page: pages to pass on and rows that failed.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +53,8 @@ pub struct PageOut<'a> {
     key: Option<Vec<String>>,
     /// Rows of the input page, in order; none means all.
     selection: Option<Vec<u32>>,
+    /// What the rows were repeated to: the columns set since have a value for each of these.
+    repeated: Option<Vec<u32>>,
     columns: Vec<Source>,
 }
 
@@ -60,29 +62,62 @@ pub struct PageOut<'a> {
 enum Source {
     Input(wire::Kept),
     New(ColumnBuilder),
+    /// With a value for each repeated row.
+    Repeated(ColumnBuilder),
 }
 
 impl<'a> PageOut<'a> {
     pub(crate) fn new(page: Page<'a>) -> Self {
         let kept = |index| Source::Input(wire::Kept { index: index as u32, name: None });
         let columns = (0..page.wire().columns.len()).map(kept).collect();
-        Self { page, table: None, key: None, selection: None, columns }
+        Self { page, table: None, key: None, selection: None, repeated: None, columns }
     }
 
     /// Puts a new column in place of the one with its name, or at the end if there is none. It needs one value for
-    /// each row of the *input* page, also if rows are filtered out.
+    /// each row of the *input* page, also if rows are filtered out; after [`PageOut::repeat`], for each repeated row.
     ///
     /// # Errors
     /// If it has another number of values.
     pub fn set(&mut self, column: ColumnBuilder) -> Result<()> {
-        let (has, needs) = (column.rows(), self.page.rows());
+        let (has, needs) = (column.rows(), self.repeated.as_ref().map_or(self.page.rows(), Vec::len));
         if has != needs {
             return Err(Error::new(format!("new column '{}' has {has} values for {needs} rows", column.name())));
         }
-        match self.position(column.name()) {
-            Some(at) => self.columns[at] = Source::New(column),
-            None => self.columns.push(Source::New(column)),
+        let at = self.position(column.name());
+        let source = if self.repeated.is_some() { Source::Repeated(column) } else { Source::New(column) };
+        match at {
+            Some(at) => self.columns[at] = source,
+            None => self.columns.push(source),
         }
+        Ok(())
+    }
+
+    /// Makes the page of these rows of the input page, each as often as it is named. The host repeats the values of
+    /// columns that are passed through.
+    ///
+    /// # Errors
+    /// If the rows fall or leave the page, if they were repeated before, or if a row of a page with `__op` is repeated:
+    /// a change happened once.
+    pub fn repeat(&mut self, rows: Vec<u32>) -> Result<()> {
+        let falls = rows.windows(2).any(|pair| pair[1] < pair[0]);
+        if falls || rows.last().is_some_and(|last| *last as usize >= self.page.rows()) || self.repeated.is_some() {
+            return Err(Error::new("rows can be repeated once, in the order they have"));
+        }
+        if self.page.find(OP_COLUMN)?.is_some() && rows.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Error::new(format!("a change of table '{}' can't be repeated", self.page.table())));
+        }
+        self.repeated = Some(rows.clone());
+        self.selection = Some(rows);
+        Ok(())
+    }
+
+    /// Keeps only the columns of these names, in this order.
+    ///
+    /// # Errors
+    /// If there is none of a name.
+    pub fn arrange<'n>(&mut self, names: impl IntoIterator<Item = &'n str>) -> Result<()> {
+        let at = names.into_iter().map(|name| self.expect_position(name)).collect::<Result<Vec<_>>>()?;
+        self.columns = at.into_iter().map(|at| self.columns[at].clone()).collect();
         Ok(())
     }
 
@@ -107,7 +142,7 @@ impl<'a> PageOut<'a> {
         }
         match &mut self.columns[at] {
             Source::Input(kept) => kept.name = Some(to.to_owned()),
-            Source::New(column) => *column = column.clone().named(to),
+            Source::New(column) | Source::Repeated(column) => *column = column.clone().named(to),
         }
         Ok(())
     }
@@ -119,7 +154,7 @@ impl<'a> PageOut<'a> {
             Some(rows) => rows.into_iter().filter(|row| keep(*row as usize)).collect(),
             None => (0..rows).filter(|row| keep(*row as usize)).collect(),
         };
-        self.selection = (left.len() != rows as usize).then_some(left);
+        self.selection = (!left.iter().copied().eq(0..rows)).then_some(left);
     }
 
     /// Sends the page to another table.
@@ -132,9 +167,16 @@ impl<'a> PageOut<'a> {
         self.key = Some(key.into_iter().map(Into::into).collect());
     }
 
+    /// Which of the repeated rows are left; none means all. A row stays with all its repetitions, or goes with them.
+    fn repeated_left(&self) -> Option<Vec<u32>> {
+        let (repeated, selection) = (self.repeated.as_ref()?, self.selection.as_ref()?);
+        let stays = |at: &u32| selection.binary_search(&repeated[*at as usize]).is_ok();
+        (repeated.len() != selection.len()).then(|| (0..repeated.len() as u32).filter(stays).collect())
+    }
+
     fn name_of<'s>(&'s self, column: &'s Source) -> &'s str {
         match column {
-            Source::New(column) => column.name(),
+            Source::New(column) | Source::Repeated(column) => column.name(),
             Source::Input(wire::Kept { name: Some(name), .. }) => name,
             Source::Input(wire::Kept { index, name: None }) => &self.page.wire().columns[*index as usize].name,
         }
@@ -153,11 +195,13 @@ impl<'a> PageOut<'a> {
         if !rejected.is_empty() {
             self.retain(|row| rejected.binary_search_by_key(&row, |(row, _)| *row).is_err());
         }
-        let Self { page, table, key, selection, columns } = self;
+        let left = self.repeated_left();
+        let Self { page, table, key, selection, columns, .. } = self;
         let rows = selection.as_ref().map_or(page.wire().rows, |rows| rows.len() as u32);
         let column = |column| match column {
             Source::Input(kept) => Ok(wire::ColumnOut::Input(kept)),
             Source::New(column) => gather(column, selection.as_deref()).map(wire::ColumnOut::Buffers),
+            Source::Repeated(column) => gather(column, left.as_deref()).map(wire::ColumnOut::Buffers),
         };
         let columns = columns.into_iter().map(column).collect::<Result<_>>()?;
         let selection = selection.map(|rows| rows.iter().flat_map(|row| row.to_le_bytes()).collect());

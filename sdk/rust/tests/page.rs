@@ -15,6 +15,13 @@ enum Config {
     Everything,
     /// Hand over a column with too few values.
     Short,
+    /// Repeat rows, and keep columns in another order.
+    Repeat {
+        /// The rows.
+        rows: Vec<u32>,
+        /// The row to leave out after that.
+        without: Option<u32>,
+    },
 }
 
 struct Probe(Config);
@@ -28,7 +35,7 @@ impl Transform for Probe {
     }
 
     fn apply<'a>(&mut self, page: Page<'a>) -> Result<Output<'a>> {
-        match self.0 {
+        match &self.0 {
             Config::Look => look(page),
             Config::Everything => everything(page),
             Config::Short => {
@@ -36,8 +43,23 @@ impl Transform for Probe {
                 out.set(ColumnBuilder::new("n", Kind::Int64))?;
                 Ok(out.into())
             }
+            Config::Repeat { rows, without } => repeat(page, rows, *without),
         }
     }
+}
+
+fn repeat<'a>(page: Page<'a>, rows: &[u32], without: Option<u32>) -> Result<Output<'a>> {
+    let mut out = page.pass();
+    out.repeat(rows.to_vec())?;
+    let mut number = ColumnBuilder::new("number", Kind::Int64);
+    (0..rows.len()).try_for_each(|at| number.push(Value::Int64(at as i64)))?;
+    out.set(number)?;
+    out.rename("number", "at")?;
+    out.arrange(["at", "id"])?;
+    assert!(out.arrange(["name"]).is_err(), "it is gone by now");
+    let mut out = Output::from(out);
+    without.into_iter().for_each(|row| out.reject(row as usize, "not today"));
+    Ok(out)
 }
 
 fn look(page: Page<'_>) -> Result<Output<'_>> {
@@ -96,6 +118,28 @@ fn an_output_page_is_changed_filtered_and_sent_elsewhere() {
         { "name": "twice", "kind": "int64", "values": [6] },
     ]});
     assert_eq!(out, json!({ "pages": [want], "rejected": [{ "row": 1, "reason": "not today" }] }));
+}
+
+fn repeated(rows: &Json, without: Option<u32>) -> Result<(Json, Json)> {
+    let mut page = page();
+    page["columns"].as_array_mut().unwrap().remove(0);
+    let out = run::<Probe>(&json!({ "repeat": { "rows": rows, "without": without } }), &page)?;
+    let columns = &out["pages"][0]["columns"];
+    assert_eq!((&columns[0]["name"], &columns[1]["name"]), (&json!("at"), &json!("id")));
+    Ok((columns[0]["values"].clone(), columns[1]["values"].clone()))
+}
+
+#[test]
+fn rows_are_repeated_with_values_of_their_own() {
+    assert_eq!(repeated(&json!([0, 0, 2]), None).unwrap(), (json!([0, 1, 2]), json!([1, 1, 3])));
+    assert_eq!(repeated(&json!([0, 0, 1, 2, 2]), Some(1)).unwrap(), (json!([0, 1, 3, 4]), json!([1, 1, 3, 3])));
+    assert_eq!(repeated(&json!([0, 1, 2]), Some(0)).unwrap(), (json!([1, 2]), json!([2, 3])));
+    assert_eq!(repeated(&json!([]), None).unwrap(), (json!([]), json!([])));
+    for bad in [json!([1, 0]), json!([3])] {
+        assert_eq!(repeated(&bad, None).unwrap_err().to_string(), "rows can be repeated once, in the order they have");
+    }
+    let error = run::<Probe>(&json!({ "repeat": { "rows": [0, 0], "without": null } }), &page()).unwrap_err();
+    assert_eq!(error.to_string(), "a change of table 't' can't be repeated");
 }
 
 #[test]

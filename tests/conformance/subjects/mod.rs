@@ -2,5 +2,6 @@
 
 mod files;
 mod memory;
+mod plugin;
 mod postgres;
 mod sqlite;

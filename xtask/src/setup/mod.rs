@@ -1,6 +1,7 @@
 //! Installs what tasks need, where that is possible without asking.
 
 pub mod apt;
+pub mod authors;
 pub mod postgres;
 pub mod valgrind;
 pub mod wasm;

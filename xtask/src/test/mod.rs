@@ -52,6 +52,8 @@ pub enum Group {
     Hostile,
     /// Plugin projects in examples/, built and run
     Plugins,
+    /// Plugin projects from an empty folder, in every language
+    Authors,
     /// Ceilings on instruction counts
     Instructions,
     /// The mirror coordinator under a seeded simulator
@@ -83,6 +85,9 @@ fn run_groups(arguments: &Arguments, counts: &mut Counts) -> Result<()> {
     timed("servers", || setup::postgres::ensure().map(|i| format!("PostgreSQL {}", i.major)))?;
     if groups.contains(&Group::Instructions) {
         timed("valgrind", || setup::valgrind::ensure().map(|()| String::new()))?;
+    }
+    if groups.contains(&Group::Authors) {
+        timed("tools", || setup::authors::ensure().map(|()| String::new()))?;
     }
     let lint = groups.contains(&Group::Lint).then_some(Group::Lint);
     run_steps(&plan::steps(lint.as_slice(), &[])?, None, counts)?;

@@ -60,6 +60,7 @@ fn of_group(group: Group, guests: Option<&str>, targets: &[String]) -> Vec<Step>
         Group::Golden => target("golden", 10),
         Group::Hostile => target("hostile", 20),
         Group::Plugins => target("plugins", 20),
+        Group::Authors => target("authors", 25),
         Group::Instructions => target("instructions", 20),
         Group::Sim => vec![Step::new("sim", 10, &["test", "--workspace", "--lib", "--", SIMULATION])],
         Group::E2e => ["connectors", "e2e"].into_iter().flat_map(|name| target(name, 20)).collect(),
@@ -89,7 +90,18 @@ fn lint(guests: Option<&str>) -> Vec<Step> {
 }
 
 fn unit(guests: Option<&str>, targets: &[String]) -> Vec<Step> {
-    let ours = ["connectors", "conformance", "golden", "hostile", "plugins", "e2e", "crash", "docs", "instructions"];
+    let ours = [
+        "connectors",
+        "conformance",
+        "golden",
+        "hostile",
+        "plugins",
+        "authors",
+        "e2e",
+        "crash",
+        "docs",
+        "instructions",
+    ];
     let mut arguments = vec!["test", "--workspace", "--lib", "--bins"];
     // Tests beside the crates, and those in tests/ that are in no other group.
     let rest = targets.iter().filter(|t| !ours.contains(&t.as_str()));

@@ -11,9 +11,6 @@ static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/kit.rs"));
 /// What stands for the project's name in a template, in the names of files and in text.
 const NAME: &str = "NAME";
 
-/// Where the SDK goes in a project.
-pub const VENDORED: &str = "vendor/faucet";
-
 impl Language {
     /// The folder of its SDK.
     fn sdk(self) -> &'static str {
@@ -23,6 +20,23 @@ impl Language {
             Self::Js | Self::Ts => "sdk/javascript",
             Self::Go => "sdk/go",
             Self::C => "sdk/c",
+        }
+    }
+
+    /// Where its SDK goes in a project. Rust's finds the WIT package beside itself; Go has plans of its own for a folder
+    /// named `vendor`.
+    pub fn vendored(self) -> &'static str {
+        match self {
+            Self::Rust => "vendor/faucet/sdk/rust",
+            Self::Go => "faucet",
+            Self::Python | Self::Js | Self::Ts | Self::C => "vendor/faucet",
+        }
+    }
+
+    fn reads_wit(self) -> bool {
+        match self {
+            Self::Rust | Self::Python | Self::Js | Self::Ts => true,
+            Self::Go | Self::C => false,
         }
     }
 
@@ -49,13 +63,19 @@ pub fn write_template(folder: &Path, language: Language, kind: Kind, name: &str)
     Ok(())
 }
 
-/// Writes the SDK of a language and the WIT package into the project, in the layout of the repository.
+/// Writes the SDK of a language into the project, and the WIT package where its tool reads that.
 pub fn write_sdk(folder: &Path, language: Language) -> Result<(), Failure> {
     let sdk = format!("{}/", language.sdk());
     for (path, content) in FILES {
-        let own = path.strip_prefix(sdk.as_str()).is_some_and(|inside| !inside.starts_with("template"));
-        if own || path.starts_with("wit/") {
-            write(&folder.join(VENDORED).join(path), content)?;
+        match path.strip_prefix(sdk.as_str()) {
+            Some(inside) if !inside.starts_with("template") => {
+                write(&folder.join(language.vendored()).join(inside), content)?;
+            }
+            Some(_) => {}
+            None if path.starts_with("wit/") && language.reads_wit() => {
+                write(&folder.join("vendor/faucet").join(path), content)?;
+            }
+            None => {}
         }
     }
     Ok(())

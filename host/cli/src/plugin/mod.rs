@@ -1,5 +1,6 @@
 //! `faucet plugin`: what an author of plugins, and whoever runs a stranger's, does with a component.
 
+mod bench;
 mod build;
 mod inspect;
 mod kit;
@@ -7,6 +8,7 @@ mod new;
 pub mod project;
 mod subject;
 mod test;
+mod verify;
 
 use crate::args::{Global, PluginCommand};
 use crate::display::Failure;
@@ -18,5 +20,7 @@ pub fn execute(global: &Global, command: &PluginCommand) -> Result<(), Failure> 
         PluginCommand::Build(args) => build::execute(global, args),
         PluginCommand::Inspect(args) => inspect::execute(global, args),
         PluginCommand::Test(args) => test::execute(global, args),
+        PluginCommand::Verify(args) => verify::execute(global, args),
+        PluginCommand::Bench(args) => bench::execute(global, args),
     }
 }

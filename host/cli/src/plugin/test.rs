@@ -29,13 +29,14 @@ pub fn execute(global: &Global, args: &PluginTestArgs) -> Result<(), Failure> {
 }
 
 /// One thing that was tried.
-struct Tried {
-    what: String,
+pub struct Tried {
+    pub what: String,
     /// Why it is not as it should be.
-    failure: Option<String>,
+    pub failure: Option<String>,
 }
 
-async fn run(component: &Path, cases: &[Case]) -> Result<Vec<Tried>, Failure> {
+/// Runs cases and trials on a component.
+pub async fn run(component: &Path, cases: &[Case]) -> Result<Vec<Tried>, Failure> {
     let mut results = Vec::new();
     for case in cases {
         let scratch = tempfile::tempdir().map_err(|error| Failure::Usage(error.to_string()))?;

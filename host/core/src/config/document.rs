@@ -192,14 +192,16 @@ pub struct Snapshot {
     "oci": "name a local file with `path` for now",
 })))]
 pub struct Plugin {
-    /// The component's `.wasm` file, relative to the folder of this configuration.
+    /// The component's `.wasm` file, relative to the folder of this configuration. Without it, the entry is about the
+    /// component of this name that comes with faucet: what it may do, and use.
     #[schemars(length(min = 1))]
-    pub path: String,
+    pub path: Option<String>,
     /// The SHA-256 of the file in hexadecimal. Another file under that path is refused.
     #[schemars(regex(pattern = "^[0-9A-Fa-f]{64}$"), extend("x-pattern-hint" = "64 hexadecimal digits, as sha256sum prints them"))]
     pub sha256: Option<String>,
     /// What it may do beyond its pages. It gets what it asks for, this grants and the operator's ceiling allows. Without
-    /// this, nothing: no network, no files, no environment, no clock, no randomness.
+    /// this, nothing: no network, no files, no environment, no clock, no randomness. Only a component that comes with
+    /// faucet has then what it asks for.
     pub grants: Option<Map<String, Value>>,
     /// The values of the secrets that `grants.secrets` names. The plugin sees the names only; the host puts the values
     /// into its HTTP requests.

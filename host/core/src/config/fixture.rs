@@ -277,7 +277,7 @@ impl PluginLoader for Loader {
     }
 
     fn load(&self, name: &str, plugin: &Plugin, _: &Path) -> Result<LoadedPlugin, Vec<Problem>> {
-        let part = match plugin.path.as_str() {
+        let part = match plugin.path.as_deref().unwrap_or(name) {
             "missing.wasm" => {
                 return Err(vec![Problem::error("path", "can't read the component 'missing.wasm': no such file")]);
             }

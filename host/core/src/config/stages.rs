@@ -68,13 +68,13 @@ fn plugins(session: &mut Session, text: &ConfigText, catalog: &Catalog) -> Vec<D
     let mut declared = Vec::with_capacity(entries.len());
     for (name, entry) in entries {
         let at = path::key("plugins", &name);
-        let roles = catalog.roles(&name);
-        if let Some(role) = roles.first() {
+        let taken = catalog.roles(&name).first().copied().filter(|_| entry.get("path").is_some());
+        if let Some(role) = taken {
             let problem = Problem::error(&at, format!("`{name}` is the name of a built-in {role}"));
             session.key_problem(problem.hint("give the plugin another name"));
         }
         let loaded = plugin(session, text, catalog, &name, &at, &entry);
-        declared.push(Declared { used: types.contains(&name), loaded: loaded.filter(|_| roles.is_empty()), name });
+        declared.push(Declared { used: types.contains(&name), loaded: loaded.filter(|_| taken.is_none()), name });
     }
     declared
 }
@@ -141,9 +141,9 @@ impl Search<'_> {
         if !self.session.is_filled(&type_path) {
             return None;
         }
-        let built_in = kinds.iter().find(|kind| kind.label() == name).map(Arc::clone);
-        let found = built_in.map_or_else(|| self.plugin(&name, kinds), Ok);
-        match found {
+        let declared = self.plugins.iter().any(|plugin| plugin.name == name && plugin.loaded.is_some());
+        let built_in = kinds.iter().find(|kind| kind.label() == name && !declared).map(Arc::clone);
+        match built_in.map_or_else(|| self.plugin(&name, kinds), Ok) {
             Ok(kind) => {
                 self.config(pointer, at, kind.as_ref());
                 Some(kind)

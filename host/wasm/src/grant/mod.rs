@@ -153,9 +153,9 @@ impl Effective {
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.http.is_empty() {
-            let both = |pattern: &&HostPattern| self.http.ceiling.is_none() || **pattern != HostPattern::Any;
-            let hosts: Vec<String> = self.http.granted.iter().filter(both).map(ToString::to_string).collect();
-            lines.push(format!("http {}", hosts.join(", ")));
+            let hosts: Vec<String> = self.http.granted.iter().map(ToString::to_string).collect();
+            let most = self.http.ceiling.as_ref().map_or("", |_| ", as far as the operator's ceiling goes");
+            lines.push(format!("http {}{most}", hosts.join(", ")));
         }
         for dir in &self.dirs {
             let access = if dir.access == Access::Write { "read and write" } else { "read" };

@@ -82,6 +82,17 @@ impl HostPattern {
         }
     }
 
+    /// Whether everything that `other` means is meant by this pattern too.
+    pub(crate) fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Any, _) => true,
+            (_, Self::Host(host, port)) => self.matches(host, *port),
+            (Self::Under(suffix, port), Self::Under(inner, other)) => inner.ends_with(suffix.as_str()) && port == other,
+            (Self::Network(network), Self::Network(inner)) => network.contains(inner),
+            (Self::Host(..) | Self::Under(..) | Self::Network(_), _) => false,
+        }
+    }
+
     /// Whether this pattern names the address itself, so that it is meant although it is private.
     pub(crate) fn names(&self, address: IpAddr) -> bool {
         match self {
@@ -162,6 +173,22 @@ mod tests {
         assert!(pattern("*").matches("anything", 1));
         for wrong in ["", "*", "*example.com", "a b", "http://x", "x:99999", "x:y", "*:443"] {
             assert!(wrong == "*" || wrong.parse::<HostPattern>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_covers_what_it_holds() {
+        for (wide, narrow) in [
+            ("*", "*"),
+            ("*.b.c", "a.b.c"),
+            ("*.c", "*.b.c"),
+            ("10.0.0.0/8", "10.1.0.0/16"),
+            ("10.0.0.0/8", "10.1.1.1:5"),
+        ] {
+            assert!(pattern(wide).covers(&pattern(narrow)), "{wide} {narrow}");
+        }
+        for (narrow, wide) in [("a.b", "*"), ("*.b.c", "*.c"), ("a.b", "a.b:80"), ("10.1.0.0/16", "10.0.0.0/8")] {
+            assert!(!pattern(narrow).covers(&pattern(wide)), "{narrow} {wide}");
         }
     }
 

@@ -57,8 +57,13 @@ impl Traffic {
 pub(crate) struct Refusals(Arc<Mutex<Option<String>>>);
 
 impl Refusals {
-    fn note(&self, what: &str) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(what.to_owned());
+    /// Remembers a refusal, and logs the first of a call: a flood of requests is no flood of lines.
+    fn note(&self, plugin: &str, what: String) {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_none() {
+            warn!(plugin, "refused an HTTP request: {what}");
+        }
+        *last = Some(what);
     }
 
     /// The last one; a new call begins with none.
@@ -101,21 +106,21 @@ impl Sender {
         self.deadline = Instant::now() + self.limits.deadline();
     }
 
-    fn refuse(&self, what: &str) -> Error {
-        warn!(plugin = self.plugin, "refused an HTTP request: {what}");
-        self.refusals.note(what);
+    fn refuse(&self, what: String) -> Error {
+        self.refusals.note(&self.plugin, what);
         Error::HttpRequestDenied
     }
 
     /// Everything that can be said of a request before its host is looked up.
     fn admit(&self, request: &mut Request<WasiBody>) -> Result<Target, Error> {
         let target = Target::of(request.uri())?;
-        self.grants.http.check(&self.plugin, &target.host, target.port).map_err(|what| self.refuse(&what))?;
+        self.grants.http.check(&self.plugin, &target.host, target.port).map_err(|what| self.refuse(what))?;
         let most = self.limits.http_requests_per_minute;
         if !self.traffic.admit(most, Instant::now()) {
-            return Err(self.refuse(&format!("more than {most} requests a minute (limits.http_requests_per_minute)")));
+            let key = format!("plugins.{}.limits.http_requests_per_minute", self.plugin);
+            return Err(self.refuse(format!("more than {most} HTTP requests within a minute: raise {key}")));
         }
-        fill(request, &self.grants.secrets).map_err(|what| self.refuse(&what))?;
+        fill(request, &self.grants.secrets).map_err(|what| self.refuse(what))?;
         Ok(target)
     }
 }
@@ -136,18 +141,19 @@ impl WasiHttpHooks for Sender {
         Box::new(async move {
             let target = admitted?;
             let found = timeout_at(first, target.resolve()).await.map_err(|_| Error::DnsTimeout)??;
-            let address = found.into_iter().find(|a| is_public(a.ip()) || grants.http.names(a.ip())).ok_or_else(|| {
-                let what = format!(
-                    "{} is not a public address; if that is meant, add it or its network to plugins.{plugin}.grants.http",
-                    target.host
-                );
-                warn!(plugin, "refused an HTTP request: {what}");
-                refusals.note(&what);
-                Error::DestinationIpProhibited
-            })?;
-            let response = timeout_at(first, exchange(&target, address, &tls, request)).await;
-            let response = response.map_err(|_| Error::ConnectionTimeout)??;
-            Ok((response.map(|body| bounded(body, most, last)), Box::new(async { Ok(()) }) as Io))
+            let reachable = |address: &SocketAddr| is_public(address.ip()) || grants.http.names(address.ip());
+            let Some(address) = found.into_iter().find(reachable) else {
+                let key = format!("plugins.{plugin}.grants.http");
+                let host = &target.host;
+                let what =
+                    format!("{host} is not a public address: if that is meant, add its address or network to {key}");
+                refusals.note(&plugin, what);
+                return Err(Error::HttpRequestDenied);
+            };
+            let exchanged = timeout_at(first, exchange(&target, address, &tls, request, last)).await;
+            let response = exchanged.map_err(|_| Error::ConnectionTimeout)??;
+            let limit = Limit { most, plugin, refusals };
+            Ok((response.map(|body| bounded(body, limit, last)), Box::new(async { Ok(()) }) as Io))
         })
     }
 }
@@ -180,12 +186,14 @@ impl Target {
     }
 }
 
-/// One request and the head of its answer, over a connection of its own.
+/// One request and the head of its answer, over a connection of its own, which ends at the deadline: a guest that is
+/// writing a body nobody reads, or reading one that doesn't come, is let go then.
 async fn exchange(
     target: &Target,
     address: SocketAddr,
     tls: &Tls,
     request: Request<WasiBody>,
+    deadline: tokio::time::Instant,
 ) -> Result<Response<hyper::body::Incoming>, Error> {
     let connected = TcpStream::connect(address).await.map_err(Error::Connect)?;
     let stream: Box<dyn Stream> = match target.secure {
@@ -193,8 +201,7 @@ async fn exchange(
         true => Box::new(tls.connect(&target.host, connected).await.map_err(Error::Tls)?),
     };
     let (mut sender, connection) = http1::Builder::new().handshake(TokioIo::new(stream)).await?;
-    // Ends with the exchange: the last holder of the sender and the body is the guest's instance.
-    tokio::spawn(connection);
+    tokio::spawn(timeout_at(deadline, connection));
     Ok(sender.send_request(in_origin_form(request)?).await?)
 }
 
@@ -211,11 +218,24 @@ fn in_origin_form(request: Request<WasiBody>) -> Result<Request<WasiBody>, Error
     Ok(Request::from_parts(parts, body))
 }
 
-/// The body of an answer, which may neither be larger than `most` bytes nor last longer than the call.
-fn bounded(body: hyper::body::Incoming, most: usize, deadline: tokio::time::Instant) -> WasiBody {
+/// How large an answer may be, and who is told that it was larger.
+struct Limit {
+    /// Bytes.
+    most: usize,
+    plugin: String,
+    refusals: Refusals,
+}
+
+/// The body of an answer, which may neither be larger than its limit nor last longer than the call.
+fn bounded(body: hyper::body::Incoming, limit: Limit, deadline: tokio::time::Instant) -> WasiBody {
+    let Limit { most, plugin, refusals } = limit;
     let size = Limited::new(body, most).map_err(move |error| match error.downcast::<hyper::Error>() {
         Ok(error) => Error::from(*error),
-        Err(_) => Error::HttpResponseBodySize(Some(most as u64)),
+        Err(_) => {
+            let key = format!("plugins.{plugin}.limits.http_response_mb");
+            refusals.note(&plugin, format!("the answer is larger than {} MiB: raise {key}", most >> 20));
+            Error::HttpResponseBodySize(Some(most as u64))
+        }
     });
     Timed { body: Box::pin(size.boxed_unsync()), sleep: Box::pin(tokio::time::sleep_until(deadline)) }.boxed_unsync()
 }

@@ -122,15 +122,12 @@ impl Guest {
     }
 
     /// Runs one call of the guest. `input` is the size of what it is given.
-    pub(super) fn call<R: Send, E: Into<Ended>>(
+    pub(super) fn call<R: Send, E: Into<Ended> + Send>(
         &mut self,
         runtime: &Runtime,
         input: usize,
         call: impl FnOnce(&Functions, &mut Store<Surroundings>) -> wasmtime::Result<Result<R, E>> + Send,
-    ) -> Result<R, Ended>
-    where
-        E: Send,
-    {
+    ) -> Result<R, Ended> {
         let Self { store, functions, limits } = self;
         let ended = runtime.run(store, limits, input, |store| call(functions, store));
         ended.map_err(Ended::Broken)?.map_err(Into::into)

@@ -155,6 +155,7 @@ impl Sink for PluginSink {
     }
 
     async fn write(&mut self, page: Page) -> Result<()> {
+        page.schema().check_names()?;
         let call = write_call(&page);
         self.dirty = true;
         let write = move |session: &mut Session, plugin: &Shared| {

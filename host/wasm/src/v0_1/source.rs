@@ -49,6 +49,7 @@ pub(crate) struct PluginSource {
     pause: Option<Instant>,
     /// The position of the last bookmark.
     reached: Vec<u8>,
+    ended: bool,
 }
 
 /// An instance with an open session.
@@ -78,7 +79,7 @@ impl PluginSource {
         let session = opened.map_err(|ended| plugin.ended(&guest, ended, &call))?;
         let reached = kept.map(|(position, _)| position).unwrap_or_default();
         let task = Task::new(Session { guest, session, reader: Reader::default() });
-        Ok(Self { plugin, changes, task, pause: None, reached })
+        Ok(Self { plugin, changes, task, pause: None, reached, ended: false })
     }
 }
 
@@ -147,13 +148,19 @@ fn answer(reader: &mut Reader, batch: wire::Batch, changes: bool) -> Result<Answ
 #[async_trait]
 impl Source for PluginSource {
     async fn next(&mut self) -> Result<Option<Batch>> {
+        if self.ended {
+            return Ok(None);
+        }
         if let Some(moment) = self.pause {
             tokio::time::sleep_until(moment.into()).await;
             self.pause = None;
         }
         let (plugin, changes) = (self.plugin.clone(), self.changes);
         let read = move |session: &mut Session| session.read(&plugin, changes);
-        let Some(answer) = self.task.run(read).await? else { return Ok(None) };
+        let Some(answer) = self.task.run(read).await? else {
+            self.ended = true;
+            return Ok(None);
+        };
         if let Some(position) = answer.position {
             if !position.is_empty() && position < self.reached {
                 return Err(self.plugin.broke_contract("its bookmark went back", &Call::Read));

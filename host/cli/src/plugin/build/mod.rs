@@ -1,6 +1,10 @@
 //! `faucet plugin build`: runs the tool of a project's language, and makes a component of what comes out.
 
+mod c;
 mod component;
+mod go;
+mod javascript;
+mod python;
 mod rust;
 mod tool;
 
@@ -25,7 +29,10 @@ pub fn execute(global: &Global, args: &ProjectArgs) -> Result<(), Failure> {
 pub fn build(project: &Project) -> Result<(), Failure> {
     match project.manifest.language {
         Language::Rust => rust::build(project),
-        Language::C | Language::Go | Language::Python | Language::Js | Language::Ts => unimplemented!(),
+        Language::C => c::build(project),
+        Language::Go => go::build(project),
+        Language::Python => python::build(project),
+        Language::Js | Language::Ts => javascript::build(project),
     }
 }
 
@@ -33,6 +40,17 @@ pub fn build(project: &Project) -> Result<(), Failure> {
 fn place(built: &Path, project: &Project) -> Result<(), Failure> {
     let bytes = std::fs::read(built).map_err(|error| Failure::Usage(format!("{}: {error}", built.display())))?;
     place_bytes(&bytes, project)
+}
+
+/// Makes a component of the core module that a tool wrote, and puts it in its place.
+fn place_module(module: &Path, project: &Project) -> Result<(), Failure> {
+    let bytes = std::fs::read(module).map_err(|error| Failure::Usage(format!("{}: {error}", module.display())))?;
+    place_bytes(&component::from_module(bytes, project.manifest.kind)?, project)
+}
+
+/// A folder for what a build makes on its way.
+fn scratch() -> Result<tempfile::TempDir, Failure> {
+    tempfile::tempdir().map_err(|error| Failure::Usage(format!("a folder for temporary files: {error}")))
 }
 
 fn place_bytes(bytes: &[u8], project: &Project) -> Result<(), Failure> {

@@ -1,0 +1,100 @@
+//! `faucet plugin bench`: what a transform costs.
+
+use std::time::{Duration, Instant};
+
+use faucet_core::model::Page;
+use faucet_core::ports::Transform;
+use faucet_wasm::cases::{self, Case, page_from_json};
+use faucet_wasm::{Plugin, Role};
+use serde_json::json;
+
+use super::subject;
+use crate::args::{Global, Output, VerifyArgs};
+use crate::display::Failure;
+use crate::session;
+
+/// Rows of a page, as a pipeline has them.
+const ROWS: usize = 1000;
+
+/// How long is measured.
+const LONG: Duration = Duration::from_secs(1);
+
+/// Measures it and prints the figures.
+pub fn execute(global: &Global, args: &VerifyArgs) -> Result<(), Failure> {
+    let loaded = Instant::now();
+    let plugin = subject::load(&args.component)?;
+    let load = loaded.elapsed();
+    if plugin.role() != Role::Transform {
+        return Err(Failure::Usage("only a transform can be measured by itself".to_owned()));
+    }
+    let path =
+        args.cases.clone().ok_or_else(|| Failure::Usage("name the cases to measure with: --cases PATH".into()))?;
+    let (case, page) = first_page(&cases::read(&path).map_err(Failure::Usage)?)?;
+    let figures = session::block_on(measure(&plugin, &case, &page))??;
+    let Figures { open, plugin: cost, native } = figures;
+    let per_row = |cost: Duration| cost.as_secs_f64() * 1e9 / page.rows() as f64;
+    match global.output {
+        Output::Json => println!(
+            "{}",
+            json!({"case": case.case, "rows": page.rows(), "columns": page.columns().len(),
+                   "ns_per_row": per_row(cost), "ns_per_row_native": per_row(native), "rows_per_second": 1e9 / per_row(cost),
+                   "load_ms": load.as_secs_f64() * 1e3, "open_ms": open.as_secs_f64() * 1e3})
+        ),
+        Output::Text => {
+            println!("{} rows of {} columns, of the case \"{}\"", page.rows(), page.columns().len(), case.case);
+            println!("  {:.0} ns a row, {:.0} rows a second", per_row(cost), 1e9 / per_row(cost));
+            println!("  {:.1} ns a row for a native step that copies the page and does nothing else", per_row(native));
+            println!(
+                "  {:.1} ms to load, {:.2} ms to open an instance",
+                load.as_secs_f64() * 1e3,
+                open.as_secs_f64() * 1e3
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The first case that passes a page, and its page, repeated to a usual size.
+fn first_page(cases: &[Case]) -> Result<(Case, Page), Failure> {
+    let readable = cases.iter().filter(|case| case.error.is_none()).find_map(|case| {
+        let page = page_from_json(case.page.as_ref()?).ok().filter(|page| !page.is_empty())?;
+        Some((case.clone(), page))
+    });
+    let (case, page) = readable.ok_or_else(|| Failure::Usage("no case has a page that can be read".to_owned()))?;
+    let times = ROWS.div_ceil(page.rows());
+    Ok((case, Page::concat(vec![page; times]).slice(0, ROWS)))
+}
+
+struct Figures {
+    open: Duration,
+    plugin: Duration,
+    native: Duration,
+}
+
+async fn measure(plugin: &Plugin, case: &Case, page: &Page) -> Result<Figures, Failure> {
+    let opened = Instant::now();
+    let mut transform = plugin.open(case.config.clone())?;
+    let open = opened.elapsed();
+    // The first page is not like the others: code is warmed, memory grows.
+    transform.apply(page.clone()).await?;
+    let plugin = median(transform.as_mut(), page).await?;
+    let (mut times, start) = (Vec::new(), Instant::now());
+    while start.elapsed() < LONG / 10 {
+        let one = Instant::now();
+        std::hint::black_box(page.take(&(0..page.rows() as u32).collect::<Vec<_>>().into()));
+        times.push(one.elapsed());
+    }
+    times.sort();
+    Ok(Figures { open, plugin, native: times[times.len() / 2] })
+}
+
+async fn median(transform: &mut dyn Transform, page: &Page) -> Result<Duration, Failure> {
+    let (mut times, start) = (Vec::new(), Instant::now());
+    while start.elapsed() < LONG {
+        let one = Instant::now();
+        std::hint::black_box(transform.apply(page.clone()).await?);
+        times.push(one.elapsed());
+    }
+    times.sort();
+    Ok(times[times.len() / 2])
+}

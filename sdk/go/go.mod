@@ -1,0 +1,3 @@
+module faucet
+
+go 1.27

@@ -1,0 +1,7 @@
+module NAME
+
+go 1.27
+
+require faucet v0.0.0
+
+replace faucet => ./faucet
