@@ -11,6 +11,7 @@
 pub mod compare;
 pub mod database;
 pub mod faucet;
+pub mod http;
 pub mod mirror;
 pub mod postgres;
 pub mod proxy;
@@ -26,6 +27,7 @@ pub mod workload;
 pub use compare::{Difference, Row, Rows, assert_same_rows, sqlite_rows};
 pub use database::{Client, Database, fresh_database, shared_postgres};
 pub use faucet::{Faucet, Finished, Running};
+pub use http::{HttpReply, HttpRequest, HttpServer};
 pub use postgres::{Postgres, PostgresOptions};
 pub use proxy::Proxy;
 pub use scratch::Scratch;

@@ -1,7 +1,9 @@
 //! Components in the real host: the golden cases of the first-party guests, the example project, and the boundary
-//! itself over random pages.
+//! itself over random pages; the bundled source and sink for HTTP, against a server with faults.
 #![allow(clippy::unwrap_used)]
 
 mod boundary;
 mod built;
 mod cases;
+mod http;
+mod rest;

@@ -18,7 +18,7 @@ pub use read::page_from_json;
 pub use write::page_to_json;
 
 use crate::bindings::faucet::connector::types as wire;
-use crate::{Error, Result, Transform, component};
+use crate::{Error, Page, Result, Transform, component};
 use serde_json::{Value as Json, json};
 
 /// Opens `T` with a configuration and applies it to one page. The answer has `pages`, written like the input, and
@@ -41,6 +41,11 @@ pub fn run<T: Transform>(config: &Json, page: &Json) -> Result<Json> {
 /// As the transform says.
 pub fn open<T: Transform>(config: &Json) -> Result<T> {
     component::open(&config.to_string())
+}
+
+/// A page of [`page_from_json`] as a sink or a transform gets it.
+pub fn view(page: &wire::Page) -> Page<'_> {
+    Page::new(page)
 }
 
 /// The JSON Schema that `T` publishes for its configuration.
