@@ -57,7 +57,7 @@ fn kit(root: &Path) -> Result<String, Box<dyn Error>> {
 }
 
 /// Names of folders that are no part of a kit: what tools leave behind, and what only this repository runs.
-const LEFT_OUT: [&str; 7] = ["node_modules", "__pycache__", "target", "echo", "tests", "bindings", "dist"];
+const LEFT_OUT: [&str; 8] = ["released", "node_modules", "__pycache__", "target", "echo", "tests", "bindings", "dist"];
 
 /// The files below a folder, which are given out with a project.
 fn pack(root: &Path, folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {

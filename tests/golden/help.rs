@@ -14,6 +14,10 @@ fn help_of_every_command() {
     for command in ["run", "mirror", "validate", "schema", "list", "explain", "init", "completions"] {
         insta::assert_snapshot!(format!("help_{command}"), printed(&[command, "--help"]));
     }
+    insta::assert_snapshot!("help_plugin", printed(&["plugin", "--help"]));
+    for command in ["new", "build", "test", "verify", "bench", "inspect"] {
+        insta::assert_snapshot!(format!("help_plugin_{command}"), printed(&["plugin", command, "--help"]));
+    }
 }
 
 #[test]

@@ -4,10 +4,11 @@ use faucet_core::error::{Error, Result};
 use faucet_core::model::{ColumnBuilder, Field, Kind, Page, Schema, TableId, ValueRef};
 use faucet_core::ports::{Output, Transform};
 use faucet_guest_build::Workspace;
-use faucet_wasm::{Host, HostOptions, Limits, Origin, Plugin, PluginSpec};
+use faucet_wasm::{Grants, Host, HostOptions, Limits, Origin, Plugin, PluginSpec};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use tokio::runtime::{Builder, Runtime};
 
 /// The folder of the built components.
 pub fn components() -> &'static Path {
@@ -22,7 +23,15 @@ pub fn components() -> &'static Path {
 /// One host for all tests, so that what one component breaks would show in the others.
 pub fn host() -> &'static Host {
     static HOST: OnceLock<Host> = OnceLock::new();
-    HOST.get_or_init(|| Host::new(HostOptions::default()).unwrap())
+    let cache_dir = Some(Path::new(env!("CARGO_TARGET_TMPDIR")).join("hostile"));
+    HOST.get_or_init(|| Host::new(HostOptions { cache_dir }).unwrap())
+}
+
+/// Drives a future on a runtime that all tests share, with threads, time and network.
+pub fn wait<T>(future: impl Future<Output = T>) -> T {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    let multi = || Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    RUNTIME.get_or_init(multi).block_on(future)
 }
 
 pub fn spec(file: &str) -> PluginSpec {
@@ -66,10 +75,26 @@ pub fn open(mode: &str) -> Result<Box<dyn Transform>> {
     villain().open(json!(mode))
 }
 
-/// Applies `transform` on a runtime of its own.
+/// Applies `transform`.
 pub fn apply(transform: &mut Box<dyn Transform>, page: Page) -> Result<Output> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
-    runtime.block_on(transform.apply(page))
+    wait(transform.apply(page))
+}
+
+/// What the prober sees under a configuration.
+pub fn probe(spec: &PluginSpec, config: Value) -> Result<String> {
+    let out = apply(&mut load(spec)?.open(config)?, plain_page())?;
+    Ok(first_text(&out).as_str().unwrap().to_owned())
+}
+
+/// The prober with what it is granted, and time to wait for answers.
+pub fn prober(grants: Grants) -> PluginSpec {
+    let limits = Limits { deadline_ms: Some(10_000), ..Limits::default() };
+    PluginSpec { grants, limits, ..spec("prober.wasm") }
+}
+
+/// A grant of these hosts.
+pub fn http(hosts: &[&str]) -> Grants {
+    Grants { http: hosts.iter().map(ToString::to_string).collect(), ..Grants::default() }
 }
 
 /// What becomes of the page in a mode.
@@ -93,6 +118,13 @@ pub fn assert_fails(mode: &str, page: Page, code: &str) -> Error {
     let place = "in 'apply' on rows 1 to 3 of a page of table public.orders";
     assert!(text.starts_with(&who) && text.ends_with(place), "{mode}: {text}");
     error
+}
+
+/// The error has this code, and says who and in which call.
+pub fn assert_tells(error: &Error, code: &str, call: &str) {
+    assert_eq!(error.code().id, code, "{error:?}");
+    let text = error.to_string();
+    assert!(text.starts_with("plugin 'villain' (") && text.contains(&format!(" in '{call}'")), "{text}");
 }
 
 /// Everything an error and its causes say.

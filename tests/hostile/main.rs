@@ -3,8 +3,16 @@
 #![allow(clippy::unwrap_used)]
 
 mod calls;
+mod ceilings;
 mod files;
+mod folders;
 mod forge;
+mod grants;
 mod kept;
 mod lair;
 mod leaks;
+mod outbound;
+mod secrets;
+mod server;
+mod sinks;
+mod sources;

@@ -8,6 +8,7 @@ mod licences;
 mod modules;
 mod sizes;
 mod sources;
+mod wit;
 mod words;
 
 /// Fails with all violations at once.

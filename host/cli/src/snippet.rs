@@ -5,8 +5,32 @@ const SECRET_WORDS: [&str; 5] = ["password", "secret", "token", "passphrase", "a
 
 /// Covers passwords in URLs and the values of keys that sound secret. Every line and column stays where it was.
 pub fn mask_secrets(text: &str) -> String {
-    let lines = text.split_inclusive('\n').map(|line| mask_secret_key(&mask_urls(line)));
+    let mut block = None;
+    let lines = text.split_inclusive('\n').map(|line| match inside_secrets(line, &mut block) {
+        true => mask_value(line),
+        false => mask_secret_key(&mask_urls(line)),
+    });
     lines.collect()
+}
+
+/// Whether a line is one of the values below a key `secrets`; `block` is how far that key is indented.
+fn inside_secrets(line: &str, block: &mut Option<usize>) -> bool {
+    let content = line.trim_start();
+    let indent = line.len() - content.len();
+    if block.is_some_and(|outer| indent > outer) {
+        return true;
+    }
+    let key = content.split(':').next().unwrap_or("").trim_matches(['"', '\'', ' ', '\n']);
+    let opens = content.contains(':') && !content.contains('[') && !content.contains('}');
+    *block = (key == "secrets" && opens).then_some(indent);
+    false
+}
+
+fn mask_value(line: &str) -> String {
+    match line.split_once(": ") {
+        Some((key, value)) if !value.contains("${") => format!("{key}: {}", cover(value)),
+        _ => line.to_owned(),
+    }
 }
 
 /// `scheme://user:password@` with the password covered.
@@ -39,11 +63,7 @@ fn mask_secret_key(line: &str) -> String {
     // A reference to an environment variable is no secret; it is often what the problem is about.
     // A list holds names of secrets; a mapping has its values on lines of their own.
     let is_list = value.trim_start().starts_with('[');
-    if sounds_secret && !is_list && !value.contains("${") {
-        format!("{key}: {}", cover(value))
-    } else {
-        line.to_owned()
-    }
+    if sounds_secret && !is_list { mask_value(line) } else { line.to_owned() }
 }
 
 fn cover(secret: &str) -> String {
@@ -65,6 +85,9 @@ mod tests {
 
     #[test]
     fn secrets_are_covered_in_place() {
+        let plugin = "p:\n  grants: { secrets: [k] }\n  secrets:\n    k: hunter2\n    e: ${env:E}\n  path: x\n";
+        let masked = plugin.replace("hunter2", "*******");
+        assert_eq!(mask_secrets(plugin), masked);
         let masked =
             mask_secrets("url: \"postgres://bob:hunter2@db:5432/x?sslmode=require\"\npassword: abc # x\nkey: [id]\n");
         assert_eq!(masked, "url: \"postgres://bob:*******@db:5432/x?sslmode=require\"\npassword: *** * *\nkey: [id]\n");

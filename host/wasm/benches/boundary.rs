@@ -8,7 +8,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use faucet_core::model::{ColumnBuilder, Field, Kind, Page, Schema, TableId, ValueRef};
 use faucet_guest_build::Workspace;
-use faucet_wasm::{Host, HostOptions, Limits, Origin, PluginSpec};
+use faucet_wasm::{Host, HostOptions, Origin, PluginSpec};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -103,6 +103,11 @@ impl Surroundings {
         self.sender.next_call();
     }
 
+    /// Whether the guest was refused something in this call.
+    pub(crate) fn was_refused(&self) -> bool {
+        self.sender.refusals().any()
+    }
+
     /// What the guest was refused in this call.
     pub(crate) fn refusal(&self) -> Option<String> {
         self.sender.refusals().take()

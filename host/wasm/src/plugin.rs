@@ -3,8 +3,8 @@
 use crate::capability::{Surroundings, World};
 use crate::engine::Runtime;
 use crate::fault::{
-    self, BAD_OUTPUT, Call, ENGINE, FAILED, FOREIGN_BOOKMARK, INVALID_CONFIG, SESSION_LOST, Subject, TRAP, UNAVAILABLE,
-    UNSUPPORTED,
+    self, BAD_OUTPUT, Call, DEADLINE, ENGINE, FAILED, FOREIGN_BOOKMARK, INVALID_CONFIG, OUT_OF_MEMORY, SESSION_LOST,
+    Subject, TRAP, UNAVAILABLE, UNSUPPORTED,
 };
 use crate::grant::Wants;
 use crate::limits::Limits;
@@ -170,7 +170,7 @@ impl Shared {
 
     fn start(&self, world: &World, call: &Call) -> Result<Guest> {
         Guest::new(&self.runtime, &self.pre, world).map_err(|(surroundings, error)| match surroundings {
-            Some(surroundings) => self.broke(&surroundings, &error, call),
+            Some(surroundings) => self.broke_under(&world.limits, &surroundings, &error, call),
             None => Error::new(&ENGINE, format!("{} can't be started: {error:#}", self.subject)),
         })
     }
@@ -185,15 +185,25 @@ impl Shared {
         let surroundings = guest.surroundings();
         match ended {
             Ended::Broken(error) => self.broke(surroundings, &error, call),
+            // What was refused once is refused again.
+            Ended::Unavailable(message) if surroundings.was_refused() => {
+                let said = self.said(Ended::Failed(message), call, surroundings.written.take());
+                self.with_refusal(said, surroundings)
+            }
             ended => self.with_refusal(self.said(ended, call, surroundings.written.take()), surroundings),
         }
+    }
+
+    /// The instance broke in an earlier call.
+    pub(crate) fn gone(&self, call: &Call) -> Error {
+        fault::fault(&SESSION_LOST, &self.subject, "broke in an earlier call, and is asked again", call, String::new())
     }
 
     /// The error that the end of a call is, when its instance is gone.
     pub(crate) fn refused(&self, ended: Ended, call: &Call) -> Error {
         match ended {
             Ended::Broken(error) => {
-                let verdict = fault::judge(&error, None, self.limits());
+                let verdict = fault::judge(&error, None, &self.limits().quick());
                 fault::fault(verdict.code, &self.subject, &verdict.what, call, String::new())
             }
             Ended::NotStarted(error) => error,
@@ -220,8 +230,12 @@ impl Shared {
 
     /// The call did not come back.
     fn broke(&self, surroundings: &Surroundings, error: &wasmtime::Error, call: &Call) -> Error {
-        let verdict = fault::judge(error, surroundings.meter.refused(), self.limits());
-        self.with_refusal(self.raise(verdict, call, surroundings), surroundings)
+        self.broke_under(self.limits(), surroundings, error, call)
+    }
+
+    fn broke_under(&self, limits: &Limits, seen: &Surroundings, error: &wasmtime::Error, call: &Call) -> Error {
+        let verdict = fault::judge(error, seen.meter.refused(), limits);
+        self.with_refusal(self.raise(verdict, call, seen), seen)
     }
 
     /// The answer is too large.
@@ -247,14 +261,18 @@ impl Shared {
 
     /// What was refused in a call is most likely why it failed; or else what the plugin asks for and was not given.
     fn with_refusal(&self, error: Error, surroundings: &Surroundings) -> Error {
-        match surroundings.refusal().or_else(|| self.missing.clone()) {
-            Some(refusal) => error.hint(refusal),
-            None => error,
+        let silent = error.hint_text().is_none() || error.code() == &FAILED;
+        match (surroundings.refusal(), &self.missing) {
+            (Some(refusal), _) => error.hint(refusal),
+            (None, Some(missing)) if silent => error.hint(missing.clone()),
+            (None, _) => error,
         }
     }
 
     fn raise(&self, verdict: fault::Verdict, call: &Call, surroundings: &Surroundings) -> Error {
-        let code = if call.is_of_a_session() { &SESSION_LOST } else { verdict.code };
+        // Another instance may do better, unless the answer itself was wrong.
+        let lost = [TRAP.id, DEADLINE.id, OUT_OF_MEMORY.id].contains(&verdict.code.id);
+        let code = if lost && call.is_of_a_session() { &SESSION_LOST } else { verdict.code };
         let error = fault::fault(code, &self.subject, &verdict.what, call, surroundings.written.take());
         match verdict.hint {
             Some(hint) => error.hint(hint),

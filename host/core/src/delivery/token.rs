@@ -67,6 +67,10 @@ impl FromStr for Token {
             _ => return Err(malformed("it doesn't start with twenty digits")),
         };
         let sequence = number.parse().map_err(|_| malformed("its number is too large"))?;
+        if sequence == u64::MAX {
+            // There is none after it, and nobody can have counted so far.
+            return Err(malformed("its number is too large"));
+        }
         if rest.is_empty() {
             return Ok(Self { sequence, bookmark: None });
         }

@@ -77,6 +77,12 @@ impl Ceiling {
         let text = std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?;
         // `limits` that are left out have no ceiling.
         let mut tree: serde_json::Value = serde_yaml::from_str(&text).map_err(|error| failed(error.to_string()))?;
+        if tree.is_null() {
+            tree = serde_json::json!({});
+        }
+        if !tree.is_object() {
+            return Err(failed("it is no mapping".to_owned()));
+        }
         if let Some(given) = tree.get_mut("limits").and_then(|limits| limits.as_object_mut()) {
             let all = serde_json::to_value(no_limits()).unwrap_or_default();
             for (key, value) in all.as_object().into_iter().flatten() {

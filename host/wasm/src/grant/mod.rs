@@ -143,6 +143,17 @@ impl HttpGrant {
         named(&self.granted) && self.ceiling.as_deref().is_none_or(named)
     }
 
+    /// Whether the ceiling allows a granted host, at least in part.
+    fn is_below_ceiling(&self, pattern: &HostPattern) -> bool {
+        let allows = |most: &HostPattern| most.covers(pattern) || pattern.covers(most);
+        self.ceiling.as_ref().is_none_or(|ceiling| ceiling.iter().any(allows))
+    }
+
+    /// Whether there is a ceiling.
+    pub(crate) fn is_capped(&self) -> bool {
+        self.ceiling.is_some()
+    }
+
     fn is_empty(&self) -> bool {
         self.granted.is_empty() || self.asked.is_empty()
     }
@@ -153,9 +164,10 @@ impl Effective {
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.http.is_empty() {
-            let hosts: Vec<String> = self.http.granted.iter().map(ToString::to_string).collect();
+            let granted = self.http.granted.iter().filter(|pattern| self.http.is_below_ceiling(pattern));
+            let hosts: Vec<String> = granted.map(ToString::to_string).collect();
             let most = self.http.ceiling.as_ref().map_or("", |_| ", as far as the operator's ceiling goes");
-            lines.push(format!("http {}{most}", hosts.join(", ")));
+            lines.extend((!hosts.is_empty()).then(|| format!("http {}{most}", hosts.join(", "))));
         }
         for dir in &self.dirs {
             let access = if dir.access == Access::Write { "read and write" } else { "read" };

@@ -3,7 +3,6 @@
 
 use super::ceiling::{Ceiling, Names, named};
 use super::{DirGrant, Effective, Grants, HttpGrant, Wants, patterns};
-use crate::outbound::HostPattern;
 use faucet_core::error::Problem;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -60,23 +59,11 @@ impl Settling<'_> {
             self.ungranted("http", &format!("HTTP requests to {hosts}"), &format!("grants: {{ http: [\"{hosts}\"] }}"));
         }
         let ceiling = self.ceiling.http();
-        let granted = self.below_ceiling(granted, ceiling.as_deref());
-        HttpGrant { asked, granted, ceiling }
-    }
-
-    /// The granted hosts that the ceiling allows, at least in part. `*` stands for those that it does.
-    fn below_ceiling(&mut self, granted: Vec<HostPattern>, ceiling: Option<&[HostPattern]>) -> Vec<HostPattern> {
-        let Some(ceiling) = ceiling else { return granted };
-        let mut left = Vec::new();
-        for (nth, pattern) in granted.into_iter().enumerate() {
-            let allowed = ceiling.iter().any(|most| most.covers(&pattern) || pattern.covers(most));
-            if allowed {
-                left.push(pattern);
-            } else {
-                self.above_ceiling(&format!("grants.http[{nth}]"));
-            }
+        let grant = HttpGrant { asked, granted, ceiling };
+        for nth in (0..grant.granted.len()).filter(|nth| !grant.is_below_ceiling(&grant.granted[*nth])) {
+            self.above_ceiling(&format!("grants.http[{nth}]"));
         }
-        left
+        grant
     }
 
     fn dirs(&mut self, folder: &Path) -> Vec<DirGrant> {

@@ -66,6 +66,11 @@ impl Refusals {
         *last = Some(what);
     }
 
+    /// Whether there is one.
+    pub(crate) fn any(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// The last one; a new call begins with none.
     pub(crate) fn take(&self) -> Option<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -120,7 +125,7 @@ impl Sender {
             let key = format!("plugins.{}.limits.http_requests_per_minute", self.plugin);
             return Err(self.refuse(format!("more than {most} HTTP requests within a minute: raise {key}")));
         }
-        fill(request, &self.grants.secrets).map_err(|what| self.refuse(what))?;
+        fill(request, &self.plugin, &self.grants.secrets).map_err(|what| self.refuse(what))?;
         Ok(target)
     }
 }
@@ -145,8 +150,11 @@ impl WasiHttpHooks for Sender {
             let Some(address) = found.into_iter().find(reachable) else {
                 let key = format!("plugins.{plugin}.grants.http");
                 let host = &target.host;
-                let what =
-                    format!("{host} is not a public address: if that is meant, add its address or network to {key}");
+                let what = if grants.http.is_capped() {
+                    format!("{host} is not a public address, and {key} or the operator's ceiling does not name it")
+                } else {
+                    format!("{host} is not a public address: if that is meant, add its address or network to {key}")
+                };
                 refusals.note(&plugin, what);
                 return Err(Error::HttpRequestDenied);
             };

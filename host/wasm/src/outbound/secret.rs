@@ -6,11 +6,18 @@ use http::header::HeaderValue;
 use http::{Request, Uri};
 use std::collections::BTreeMap;
 
+/// The secrets of a plugin.
+struct Secrets<'a> {
+    plugin: &'a str,
+    values: &'a BTreeMap<String, String>,
+}
+
 /// Fills in `${secret:NAME}` and `${basic:USER:NAME}` in the headers, and `${secret:NAME}` in the path and query.
 ///
 /// # Errors
 /// A secret that is not granted, or whose value a header can't hold; without the value.
-pub(crate) fn fill<B>(request: &mut Request<B>, secrets: &BTreeMap<String, String>) -> Result<(), String> {
+pub(crate) fn fill<B>(request: &mut Request<B>, plugin: &str, values: &BTreeMap<String, String>) -> Result<(), String> {
+    let secrets = &Secrets { plugin, values };
     for (name, value) in request.headers_mut() {
         let Some(text) = value.to_str().ok().filter(|text| text.contains("${")) else { continue };
         let filled = replaced(text, secrets, false)?;
@@ -22,7 +29,7 @@ pub(crate) fn fill<B>(request: &mut Request<B>, secrets: &BTreeMap<String, Strin
     fill_uri(request.uri_mut(), secrets)
 }
 
-fn fill_uri(uri: &mut Uri, secrets: &BTreeMap<String, String>) -> Result<(), String> {
+fn fill_uri(uri: &mut Uri, secrets: &Secrets<'_>) -> Result<(), String> {
     let Some(path) = uri.path_and_query().map(|path| path.as_str().to_owned()) else { return Ok(()) };
     // A guest's HTTP library may have encoded the braces.
     let plain =
@@ -39,7 +46,7 @@ fn fill_uri(uri: &mut Uri, secrets: &BTreeMap<String, String>) -> Result<(), Str
 }
 
 /// `text` with its placeholders replaced. In a URL values are percent-encoded.
-fn replaced(text: &str, secrets: &BTreeMap<String, String>, in_url: bool) -> Result<String, String> {
+fn replaced(text: &str, secrets: &Secrets<'_>, in_url: bool) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("${") {
@@ -57,10 +64,10 @@ fn replaced(text: &str, secrets: &BTreeMap<String, String>, in_url: bool) -> Res
 }
 
 /// The value of one placeholder; none if it is something else.
-fn placeholder(inner: &str, secrets: &BTreeMap<String, String>) -> Result<Option<String>, String> {
+fn placeholder(inner: &str, secrets: &Secrets<'_>) -> Result<Option<String>, String> {
     let value = |name: &str| {
-        let missing = || format!("the secret {name} is not granted: add it to grants.secrets");
-        secrets.get(name).ok_or_else(missing)
+        let missing = || format!("the secret {name} is not given to it: see plugins.{}.grants.secrets", secrets.plugin);
+        secrets.values.get(name).ok_or_else(missing)
     };
     if let Some(name) = inner.strip_prefix("secret:") {
         return value(name).map(|value| Some(value.clone()));
@@ -84,7 +91,7 @@ mod tests {
     fn filled(uri: &str, header: &str) -> Result<(String, String), String> {
         let secrets = BTreeMap::from([("key".to_owned(), "s3/cret".to_owned())]);
         let mut request = Request::builder().uri(uri).header("authorization", header).body(()).unwrap();
-        fill(&mut request, &secrets)?;
+        fill(&mut request, "p", &secrets)?;
         Ok((request.uri().to_string(), request.headers()["authorization"].to_str().unwrap().to_owned()))
     }
 
@@ -99,7 +106,7 @@ mod tests {
     #[test]
     fn what_is_not_granted_is_not_sent() {
         let error = filled("http://h/", "Bearer ${secret:other}").unwrap_err();
-        assert!(error.contains("other") && error.contains("grants.secrets"), "{error}");
+        assert!(error.contains("other") && error.contains("plugins.p.grants.secrets"), "{error}");
         assert_eq!(filled("http://h/", "${other}").unwrap().1, "${other}");
     }
 }

@@ -26,6 +26,10 @@ impl Reader {
         let rows = rows as usize;
         let table = table_id(table)?;
         let (fields, columns) = read_columns(columns, rows)?;
+        if columns.is_empty() && rows > 0 {
+            // Nothing else would bound their number.
+            return Err(Lie::new(format!("it has {rows} rows and no column")));
+        }
         schema::check_names(&fields)?;
         let key = key_columns(&fields, key)?;
         let change = match (given.change, changes) {
@@ -74,7 +78,11 @@ fn key_columns(fields: &[Field], key: Vec<String>) -> Result<Vec<usize>, Lie> {
         let at = fields.iter().position(|field| *field.name == *name);
         at.ok_or_else(|| Lie::new(format!("the key names column '{}', which is not there", cut(&name))))
     };
-    key.into_iter().map(index).collect()
+    let key: Vec<usize> = key.into_iter().map(index).collect::<Result<_, _>>()?;
+    match key.iter().enumerate().find(|(at, column)| key[..*at].contains(column)) {
+        Some((_, twice)) => Err(Lie::new(format!("the key names column '{}' twice", cut(&fields[*twice].name)))),
+        None => Ok(key),
+    }
 }
 
 fn read_change(given: wire::Change, fields: &[Field], rows: usize) -> Result<Change, Lie> {

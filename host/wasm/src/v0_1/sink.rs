@@ -20,6 +20,8 @@ pub(crate) struct PluginSink {
     plugin: Arc<Shared>,
     task: Task<Session, Result<Done>>,
     tokens: bool,
+    /// It may reject rows, as it says.
+    rejects: bool,
     /// Rows that the guest rejects are kept for the caller, instead of failing their page.
     sets_aside: bool,
     aside: Vec<SetAside>,
@@ -51,7 +53,15 @@ impl PluginSink {
         let session = opened.map_err(|ended| plugin.ended(&guest, ended, &call))?;
         let sets_aside = context.sets_aside && able.sets_aside;
         let task = Task::new(Session { guest, session });
-        Ok(Self { plugin, task, tokens: able.tokens, sets_aside, aside: Vec::new(), dirty: false })
+        Ok(Self {
+            plugin,
+            task,
+            tokens: able.tokens,
+            rejects: able.sets_aside,
+            sets_aside,
+            aside: Vec::new(),
+            dirty: false,
+        })
     }
 
     /// One call of the session.
@@ -68,12 +78,11 @@ impl PluginSink {
     }
 
     fn keep_aside(&mut self, page: &Page, rejected: &[Reject]) -> Result<()> {
+        if let Some(what) = wrong_rejects(page, rejected, self.rejects) {
+            return Err(self.plugin.broke_contract(&what, &write_call(page)));
+        }
         for reject in rejected {
             let row = reject.row as usize;
-            if row >= page.rows() {
-                let what = format!("it rejects row {row} of {}", page.rows());
-                return Err(self.plugin.broke_contract(&what, &write_call(page)));
-            }
             let what = format!("plugin '{}' can't write a row: {}", self.plugin.name(), cut(&reject.reason));
             let error = Error::new(&REJECTED, what);
             if !self.sets_aside {
@@ -83,6 +92,19 @@ impl PluginSink {
         }
         Ok(())
     }
+}
+
+/// What is wrong with the rows that a sink says it can't write.
+fn wrong_rejects(page: &Page, rejected: &[Reject], claimed: bool) -> Option<String> {
+    let mut rows: Vec<u32> = rejected.iter().map(|reject| reject.row).collect();
+    rows.sort_unstable();
+    if !claimed && !rows.is_empty() {
+        return Some("it rejects rows, and does not say that it may".to_owned());
+    }
+    if let Some(last) = rows.last().filter(|last| **last as usize >= page.rows()) {
+        return Some(format!("it rejects row {last} of {}", page.rows()));
+    }
+    rows.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| format!("it rejects row {} twice", pair[0]))
 }
 
 fn write_call(page: &Page) -> Call {

@@ -49,6 +49,8 @@ pub(crate) struct PluginSource {
     pause: Option<Instant>,
     /// The position of the last bookmark.
     reached: Vec<u8>,
+    /// There was a bookmark, so that `reached` says whether this source has an order.
+    ordered: bool,
     ended: bool,
 }
 
@@ -57,6 +59,8 @@ struct Session {
     guest: Guest,
     session: ResourceAny,
     reader: Reader,
+    /// It crashed: nothing may be asked of it any more.
+    broken: bool,
 }
 
 /// What a read gave.
@@ -77,9 +81,10 @@ impl PluginSource {
         let opened = guest
             .call(&plugin.runtime, config.len(), |functions, store| source(functions).call_open(store, config, lent));
         let session = opened.map_err(|ended| plugin.ended(&guest, ended, &call))?;
+        let ordered = kept.is_some();
         let reached = kept.map(|(position, _)| position).unwrap_or_default();
-        let task = Task::new(Session { guest, session, reader: Reader::default() });
-        Ok(Self { plugin, changes, task, pause: None, reached, ended: false })
+        let task = Task::new(Session { guest, session, reader: Reader::default(), broken: false });
+        Ok(Self { plugin, changes, task, pause: None, reached, ordered, ended: false })
     }
 }
 
@@ -115,7 +120,10 @@ impl Session {
                 Err(Lie::Broken(what)) => Err(plugin.lied(&self.guest, &what, &call)),
                 Err(Lie::TooLarge) => Err(plugin.overflowed(&self.guest, &call)),
             },
-            Err(ended) => Err(plugin.ended(&self.guest, ended, &call)),
+            Err(ended) => {
+                self.broken = matches!(ended, Ended::Broken(_));
+                Err(plugin.ended(&self.guest, ended, &call))
+            }
         }
     }
 
@@ -155,6 +163,9 @@ impl Source for PluginSource {
             tokio::time::sleep_until(moment.into()).await;
             self.pause = None;
         }
+        if self.task.idle().is_some_and(|session| session.broken) {
+            return Err(self.plugin.gone(&Call::Read));
+        }
         let (plugin, changes) = (self.plugin.clone(), self.changes);
         let read = move |session: &mut Session| session.read(&plugin, changes);
         let Some(answer) = self.task.run(read).await? else {
@@ -162,9 +173,15 @@ impl Source for PluginSource {
             return Ok(None);
         };
         if let Some(position) = answer.position {
-            if !position.is_empty() && position < self.reached {
+            if position.is_empty() != self.reached.is_empty() && self.ordered {
+                return Err(self
+                    .plugin
+                    .broke_contract("some of its bookmarks have a position, and some none", &Call::Read));
+            }
+            if position < self.reached {
                 return Err(self.plugin.broke_contract("its bookmark went back", &Call::Read));
             }
+            self.ordered = true;
             self.reached = position;
         }
         self.pause = (!answer.pause.is_zero()).then(|| Instant::now() + answer.pause);
@@ -174,9 +191,10 @@ impl Source for PluginSource {
     async fn confirm(&mut self, durable: &Bookmark) -> Result<()> {
         let (position, state) = self.plugin.kept(durable)?;
         let plugin = self.plugin.clone();
-        let Some(session) = self.task.idle() else { return Ok(()) };
+        let Some(session) = self.task.idle().filter(|session| !session.broken) else { return Ok(()) };
         // A confirmation that fails is one that was lost: a later one makes up for it.
         if let Err(ended) = session.confirm(&plugin.runtime, &position, &state) {
+            session.broken = matches!(ended, Ended::Broken(_));
             let error = plugin.ended(&session.guest, ended, &Call::Confirm);
             tracing::warn!("{error}");
         }
