@@ -64,6 +64,18 @@ fn the_other_guests() {
 }
 
 #[test]
+fn rest_and_http_refuse_what_can_not_work() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    for guest in ["rest", "http"] {
+        let plugin = plugin("guests", guest);
+        for case in cases::read(&root().join(format!("guests/{guest}/cases"))).unwrap() {
+            let verdict = runtime.block_on(cases::run(&plugin, &case, Path::new("/nowhere")));
+            assert_eq!(verdict, Verdict::Passed, "{guest}: {}", case.case);
+        }
+    }
+}
+
+#[test]
 fn the_example_project() {
     let uppercase = plugin("examples/plugins/uppercase", "uppercase");
     assert_eq!(uppercase.describe().summary, "Turns text columns to upper case");
