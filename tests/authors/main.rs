@@ -2,6 +2,7 @@
 //! run, with the tools that a stranger would install.
 #![allow(clippy::unwrap_used)]
 
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -144,4 +145,31 @@ fn a_project_overwrites_nothing() {
     assert_eq!(taken.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&taken.stderr).contains("taken is not empty"));
     assert_eq!(scratch.read("taken/file"), "mine");
+}
+
+/// A change of a source is built and tested without being asked.
+#[test]
+fn a_change_is_built_and_tested() {
+    let scratch = Scratch::new("authors-dev");
+    done(scratch.path(), &["plugin", "new", "watched", "--lang", "c"]);
+    let folder = scratch.path().join("watched");
+    let mut child = Command::new(binary())
+        .args(["plugin", "dev"])
+        .current_dir(&folder)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut results = lines.map_while(Result::ok).filter(|line| line.contains(" passed, "));
+    assert!(results.next().unwrap().ends_with(" 0 failed"), "it is tested as it is");
+    let source = folder.join("watched.c");
+    let text = std::fs::read_to_string(&source).unwrap();
+    std::fs::write(&source, text.replace("\"***\"", "\"###\"")).unwrap();
+    let broken = results.next().unwrap();
+    assert!(!broken.ends_with(" 0 failed"), "the cases want something else: {broken}");
+    std::fs::write(&source, text).unwrap();
+    assert!(results.next().unwrap().ends_with(" 0 failed"), "it is mended");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

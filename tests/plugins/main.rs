@@ -6,4 +6,5 @@ mod boundary;
 mod built;
 mod cases;
 mod http;
+mod reload;
 mod rest;

@@ -150,6 +150,10 @@ pub enum PluginCommand {
     /// The cases are the JSON files in the folder `cases`: what goes in and what should come out. Then come the least and
     /// greatest integers, missing values, an empty page, a wide one, 200 in a row, and a configuration that is none.
     Test(PluginTestArgs),
+    /// Build and test a project whenever a file of it changes, until stopped
+    ///
+    /// A pipeline whose plugin has `reload: on_change` takes each new component up between two pages.
+    Dev(ProjectArgs),
     /// Report on a component that somebody hands you: what it is, what it asks for, and what it bears
     ///
     /// Like `inspect` and the second half of `test`, with findings instead of details. Nothing is granted but empty folders.

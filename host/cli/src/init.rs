@@ -127,6 +127,7 @@ fn example(entry: &Entry, key: &Key, args: &InitArgs) -> Option<String> {
     Some(match (entry.role, key.name.as_str()) {
         ("source", "connection_url") => "${env:SOURCE_URL}".to_owned(),
         ("sink", "connection_url") => "${env:DESTINATION_URL}".to_owned(),
+        ("source" | "sink", "url") => "https://api.example.com/orders".to_owned(),
         ("source", "query") => "\"SELECT * FROM orders\"".to_owned(),
         ("source", "slot_name") => format!("{}_slot", name.to_ascii_lowercase().replace(['-', '.'], "_")),
         ("source", "publication_name") => format!("{name}_pub"),

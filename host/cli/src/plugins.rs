@@ -1,9 +1,9 @@
 //! The WebAssembly components that a configuration declares.
 
-use faucet_core::config::document::Plugin as Declared;
-use faucet_core::config::{LoadedPlugin, PluginLoader};
+use faucet_core::config::document::{Plugin as Declared, Reload};
+use faucet_core::config::{LoadedPlugin, Part, PluginLoader};
 use faucet_core::error::{Error, Problem, Result};
-use faucet_wasm::{Ceiling, Grants, Host, HostOptions, Limits, LoadError, Origin, Plugin, PluginSpec};
+use faucet_wasm::{Ceiling, Changing, Grants, Host, HostOptions, Limits, LoadError, Origin, Plugin, PluginSpec, Role};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::env;
@@ -51,16 +51,57 @@ impl PluginLoader for Loader {
 
     fn load(&self, name: &str, plugin: &Declared, folder: &Path) -> Result<LoadedPlugin, Vec<Problem>> {
         let spec = self.spec(name, plugin, folder)?;
-        let plugin = self.host.load(&spec).map_err(|error| match error {
-            LoadError::Plugin(error) => vec![as_problem(&error)],
-            LoadError::Grants(problems) => problems,
-        })?;
-        let (digest, grants, warnings) = (plugin.digest().to_owned(), plugin.grants(), plugin.warnings().to_vec());
-        Ok(LoadedPlugin { part: plugin.into(), digest, grants, warnings })
+        let loaded = self.load_one(&spec)?;
+        let (digest, grants, warnings) = (loaded.digest().to_owned(), loaded.grants(), loaded.warnings().to_vec());
+        let part = self.changing(plugin, spec, loaded, folder)?;
+        Ok(LoadedPlugin { part, digest, grants, warnings })
     }
 }
 
 impl Loader {
+    fn load_one(&self, spec: &PluginSpec) -> Result<Plugin, Vec<Problem>> {
+        self.host.load(spec).map_err(|error| match error {
+            LoadError::Plugin(error) => vec![as_problem(&error)],
+            LoadError::Grants(problems) => problems,
+        })
+    }
+
+    /// The plugin as a part of a pipeline, watched or shadowed where its entry says so.
+    fn changing(
+        &self,
+        declared: &Declared,
+        spec: PluginSpec,
+        plugin: Plugin,
+        folder: &Path,
+    ) -> Result<Part, Vec<Problem>> {
+        let reload = declared.reload == Reload::OnChange;
+        let problem = |key: &str, what: &str| Err(vec![Problem::error(key, what)]);
+        match (plugin.role(), reload, &declared.shadow) {
+            (_, false, None) => return Ok(plugin.into()),
+            (Role::Source | Role::Sink, true, _) => return problem("reload", "only a transform can be loaded again"),
+            (Role::Source | Role::Sink, _, Some(_)) => {
+                return problem("shadow", "only a transform can have a candidate");
+            }
+            (Role::Transform, true, _) if declared.sha256.is_some() || declared.path.is_none() => {
+                return problem("reload", "what is pinned by `sha256`, or comes with faucet, does not change");
+            }
+            (Role::Transform, _, _) => {}
+        }
+        let candidate = |path: &String| {
+            let origin = Origin::File(folder.join(path));
+            let loaded = self.load_one(&PluginSpec { origin, sha256: None, ..spec.clone() });
+            match loaded {
+                Ok(plugin) if plugin.role() == Role::Transform => Ok(plugin),
+                Ok(_) => Err(vec![Problem::error("shadow", "this is no transform")]),
+                Err(problems) => {
+                    Err(problems.into_iter().map(|p| Problem { path: "shadow".to_owned(), ..p }).collect())
+                }
+            }
+        };
+        let candidate = declared.shadow.as_ref().map(candidate).transpose()?;
+        Ok(Part::Transform(Arc::new(Changing::new(self.host.clone(), spec, plugin, reload, candidate))))
+    }
+
     fn spec(&self, name: &str, plugin: &Declared, folder: &Path) -> Result<PluginSpec, Vec<Problem>> {
         let origin = match (&plugin.path, bundled::bytes(name)) {
             (Some(path), _) => Origin::File(folder.join(path)),

@@ -4,7 +4,7 @@ use crate::capability::{Surroundings, World};
 use crate::engine::Runtime;
 use crate::fault::{
     self, BAD_OUTPUT, Call, DEADLINE, ENGINE, FAILED, FOREIGN_BOOKMARK, INVALID_CONFIG, OUT_OF_MEMORY, SESSION_LOST,
-    Subject, TRAP, UNAVAILABLE, UNSUPPORTED,
+    Subject, TRAP, UNAVAILABLE, UNSUPPORTED, WRONG_WORLD,
 };
 use crate::grant::Wants;
 use crate::limits::Limits;
@@ -75,6 +75,12 @@ impl Plugin {
     /// The version of that interface which it was built for.
     pub fn interface_version(&self) -> &str {
         &self.shared.version
+    }
+
+    /// For a component that has to be a transform.
+    pub(crate) fn not_a_transform(&self) -> Error {
+        let what = format!("{} is a {}, and a transform is needed", self.shared.subject, self.role().name());
+        Error::new(&WRONG_WORLD, what)
     }
 
     /// SHA-256 of the component, in hex.

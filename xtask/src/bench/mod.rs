@@ -1,9 +1,11 @@
 //! `cargo xtask bench`: what faucet costs next to PostgreSQL's own tools, on this machine.
 //!
 //! Each workload alternates with its baseline, run by run, so that a slow minute of the machine hits both; the medians
-//! are compared. CPU is what counts: walls depend on who else is busy. A run whose result is wrong fails the bench.
+//! are compared. CPU is what counts: walls depend on who else is busy. A run whose result is wrong fails the bench, and so
+//! does a figure that doesn't reach its goal (`goals`), after all is printed.
 
 mod cdc;
+mod goals;
 mod measure;
 mod noop;
 mod report;
@@ -17,7 +19,7 @@ use clap::Args;
 
 use self::report::Outcome;
 use self::server::Server;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::{setup, workspace};
 
 /// What to measure, and how often.
@@ -89,7 +91,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         report::write(file, &outcomes)?;
         println!("\nwritten to {}", file.display());
     }
-    Ok(())
+    match goals::missed(&outcomes).as_slice() {
+        [] => Ok(()),
+        missed => Err(Failure::new(format!("goals that were not reached:\n  {}", missed.join("\n  ")))),
+    }
 }
 
 impl Bench {

@@ -26,6 +26,10 @@ pub struct Outcome {
     pub ratio_wall: f64,
     /// CPU in units of the baseline's, see [`Compare`].
     pub ratio_cpu: f64,
+    /// For a steady load: milliseconds from commit to visible for half of the rows, in the worst run.
+    pub p50_ms: Option<f64>,
+    /// The same for 99 of 100 rows.
+    pub p99_ms: Option<f64>,
     #[serde(skip)]
     reference: Sample,
 }
@@ -56,8 +60,16 @@ impl Outcome {
             baseline: baseline.to_owned(),
             ratio_wall: rounded(ours.wall_s / theirs.wall_s),
             ratio_cpu: rounded(cpu(ours) / cpu(theirs)),
+            p50_ms: None,
+            p99_ms: None,
             reference: theirs,
         }
+    }
+
+    /// The same with how long rows took to be visible, in milliseconds.
+    #[must_use]
+    pub fn with_latency(self, p50: f64, p99: f64) -> Self {
+        Self { p50_ms: Some(p50), p99_ms: Some(p99), ..self }
     }
 }
 

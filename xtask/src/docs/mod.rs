@@ -1,10 +1,12 @@
 //! `cargo xtask docs`: writes the reference pages of the book from what the binary says about itself, so that they
 //! can't tell anything else. With `--check` it only makes sure that they are up to date.
 //!
-//! The pages: one for each connector, transform and state store, the configuration, and the error codes.
+//! The pages: one for each connector, transform and state store, the configuration, the error codes, and the interface of
+//! plugins.
 
 mod keys;
 mod page;
+mod wit;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -77,6 +79,7 @@ fn pages(faucet: &Path) -> Result<Pages> {
         codes.push(ask(&["explain", code])?);
     }
     pages.insert("errors.md".to_owned(), page::of_errors(&codes));
+    pages.insert("wit.md".to_owned(), wit::reference(&workspace::root().join("wit"))?);
     Ok(pages)
 }
 

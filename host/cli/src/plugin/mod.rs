@@ -2,6 +2,7 @@
 
 mod bench;
 mod build;
+mod dev;
 mod inspect;
 mod kit;
 mod new;
@@ -20,6 +21,7 @@ pub fn execute(global: &Global, command: &PluginCommand) -> Result<(), Failure> 
         PluginCommand::Build(args) => build::execute(global, args),
         PluginCommand::Inspect(args) => inspect::execute(global, args),
         PluginCommand::Test(args) => test::execute(global, args),
+        PluginCommand::Dev(args) => dev::execute(global, args),
         PluginCommand::Verify(args) => verify::execute(global, args),
         PluginCommand::Bench(args) => bench::execute(global, args),
     }

@@ -209,6 +209,25 @@ pub struct Plugin {
     pub secrets: BTreeMap<String, Secret>,
     /// How much memory and time each call may take.
     pub limits: Option<Map<String, Value>>,
+    /// Whether a transform is loaded again when its file changes while the pipeline runs.
+    #[serde(default)]
+    pub reload: Reload,
+    /// The file of a candidate for a transform, relative to the folder of this configuration. It is given the same pages
+    /// and the same configuration; what it makes of them is compared with what this component makes, differences are
+    /// logged, and nothing of it is written.
+    pub shadow: Option<String>,
+}
+
+/// Whether a transform is loaded again while the pipeline runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reload {
+    /// The component stays what it was at the start.
+    #[default]
+    Never,
+    /// When the file changes, the next page goes through the new component. One that can't be loaded, or does not accept
+    /// the configuration, is logged, and the old one goes on.
+    OnChange,
 }
 
 /// A value that no message shows.
