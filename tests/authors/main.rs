@@ -2,6 +2,8 @@
 //! run, with the tools that a stranger would install.
 #![allow(clippy::unwrap_used)]
 
+mod vectors;
+
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Output};
