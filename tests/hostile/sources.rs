@@ -152,6 +152,13 @@ fn a_bookmark_does_not_go_back() {
     }
 }
 
+/// Rows of a transaction that never ends would be dropped without a word.
+#[test]
+fn a_transaction_ends_before_the_source_does() {
+    let error = failure("ends-inside", "plugin.bad_output");
+    assert!(error.to_string().contains("it ended inside a transaction"), "{error}");
+}
+
 #[test]
 fn a_bookmark_of_something_else_is_refused() {
     let error = open_at("good", Some(Bookmark(json!({ "lsn": 5 })))).err().unwrap();

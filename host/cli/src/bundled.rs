@@ -189,3 +189,19 @@ impl AnySink for Bundled {
         self.sink()?.open(config, context).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a manifest says of a component decides behind which port it stands.
+    #[test]
+    fn every_component_is_what_its_manifest_says() {
+        let loader = Loader::new().expect("the engine starts");
+        for (kind, name, bytes) in GUESTS {
+            let plugin = loader.component(&PluginSpec::new(*name, Origin::Bundled(bytes))).expect("it loads");
+            assert_eq!(plugin.role().name(), kind.name(), "{name}");
+        }
+        assert!(GUESTS.len() > 10, "the binary carries its components");
+    }
+}

@@ -162,18 +162,11 @@ impl From<Error> for LoadError {
     }
 }
 
-impl LoadError {
-    /// The same as one error.
-    pub fn into_error(self) -> Error {
-        match self {
-            Self::Plugin(error) => error,
-            Self::Grants(problems) => Error::new(&INVALID_CONFIG, listed(&problems)),
-        }
-    }
-}
-
 impl From<LoadError> for Error {
     fn from(error: LoadError) -> Self {
-        error.into_error()
+        match error {
+            LoadError::Plugin(error) => error,
+            LoadError::Grants(problems) => Error::new(&INVALID_CONFIG, listed(&problems)),
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! A transform whose component may change while it runs: its file is replaced, and the next page goes through the new
 //! one; or a candidate is given the same pages, to see what it would make of them.
 
-use crate::host::{Host, LoadError};
+use crate::host::Host;
 use crate::origin::{Origin, PluginSpec};
 use crate::plugin::Plugin;
 use crate::shadow::Shadow;
@@ -149,7 +149,7 @@ impl Running {
 
 /// The component that is in the file now, open with the configuration.
 fn replacement(host: &Host, spec: &PluginSpec, config: &Value) -> Result<(Plugin, Box<dyn Transform>), Error> {
-    let plugin = host.load(spec).map_err(LoadError::into_error)?;
+    let plugin = host.load(spec)?;
     if plugin.role() != Role::Transform {
         return Err(plugin.not_a_transform());
     }

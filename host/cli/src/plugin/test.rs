@@ -28,26 +28,19 @@ pub fn execute(global: &Global, args: &PluginTestArgs) -> Result<(), Failure> {
     report(global, &results)
 }
 
-/// One thing that was tried.
-pub struct Tried {
-    pub what: String,
-    /// Why it is not as it should be.
-    pub failure: Option<String>,
-}
-
 /// Runs cases and trials on a component.
-pub async fn run(component: &Path, cases: &[Case]) -> Result<Vec<Tried>, Failure> {
+pub async fn run(component: &Path, cases: &[Case]) -> Result<Vec<Trial>, Failure> {
     let mut results = Vec::new();
     for case in cases {
         let scratch = tempfile::tempdir().map_err(|error| Failure::Usage(error.to_string()))?;
         let plugin = subject::load_with_folders(component, scratch.path())?;
         let verdict = cases::run(&plugin, case, scratch.path()).await;
-        results.push(Tried { what: case.case.clone(), failure: explained(&verdict) });
+        results.push(Trial { what: case.case.clone(), failure: explained(&verdict) });
     }
     let scratch = tempfile::tempdir().map_err(|error| Failure::Usage(error.to_string()))?;
     let plugin: Plugin = subject::load_with_folders(component, scratch.path())?;
     let trials = trials::run(&plugin, cases).await;
-    results.extend(trials.into_iter().map(|Trial { what, failure }| Tried { what, failure }));
+    results.extend(trials);
     Ok(results)
 }
 
@@ -87,12 +80,12 @@ fn differences(at: &str, wanted: &Value, got: &Value, out: &mut Vec<String>) {
     }
 }
 
-fn report(global: &Global, results: &[Tried]) -> Result<(), Failure> {
+fn report(global: &Global, results: &[Trial]) -> Result<(), Failure> {
     let failed = results.iter().filter(|tried| tried.failure.is_some()).count();
     match global.output {
         Output::Json => {
             let one =
-                |tried: &Tried| json!({ "case": tried.what, "passed": tried.failure.is_none(), "why": tried.failure });
+                |tried: &Trial| json!({ "case": tried.what, "passed": tried.failure.is_none(), "why": tried.failure });
             println!("{}", json!({ "failed": failed, "results": results.iter().map(one).collect::<Vec<_>>() }));
         }
         Output::Text => {
@@ -103,7 +96,7 @@ fn report(global: &Global, results: &[Tried]) -> Result<(), Failure> {
     if failed == 0 { Ok(()) } else { Err(Failure::Found) }
 }
 
-fn print(tried: &Tried, quiet: bool) {
+fn print(tried: &Trial, quiet: bool) {
     match &tried.failure {
         None if quiet => {}
         None => println!("ok      {}", tried.what),

@@ -3,6 +3,7 @@
 
 use super::bind::faucet::connector::types as wire;
 use super::schema;
+use super::schemas::Schemas;
 use super::selection::Selection;
 use crate::limits::Limits;
 use crate::log::cut;
@@ -12,9 +13,6 @@ use std::sync::Arc;
 
 /// Rows that an output may have, however few its page has.
 const ROWS_FLOOR: usize = 1024;
-
-/// Schemas that are remembered. Of more tables than that, some share none.
-const SCHEMAS: usize = 64;
 
 /// Why an answer is not taken.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,7 +63,7 @@ impl Allowance {
 /// something for a schema does so once.
 #[derive(Debug, Default)]
 pub(crate) struct Decoder {
-    schemas: Vec<Arc<Schema>>,
+    schemas: Schemas,
 }
 
 impl Decoder {
@@ -107,15 +105,7 @@ impl Decoder {
         if schema == **input.schema() {
             return input.schema().clone();
         }
-        if let Some(known) = self.schemas.iter().find(|known| ***known == schema) {
-            return known.clone();
-        }
-        let schema = Arc::new(schema);
-        if self.schemas.len() == SCHEMAS {
-            self.schemas.remove(0);
-        }
-        self.schemas.push(schema.clone());
-        schema
+        self.schemas.share(schema)
     }
 }
 

@@ -8,6 +8,7 @@ mod guest;
 mod imports;
 mod rows;
 mod schema;
+mod schemas;
 mod selection;
 mod sink;
 mod source;

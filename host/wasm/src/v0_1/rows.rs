@@ -4,19 +4,15 @@ use super::bind::exports::faucet::connector::sources as wire;
 use super::bind::faucet::connector::types::{ColumnResult, PageResult, TableIdResult};
 use super::decode::{Lie, new_column};
 use super::schema;
+use super::schemas::Schemas;
 use crate::log::cut;
 use arrow_buffer::BooleanBuffer;
 use faucet_core::model::{Before, Change, Column, Field, Op, Page, Positions, Schema, TableId};
-use std::sync::Arc;
 
-/// Schemas that are remembered. Of more tables than that, some share none.
-const SCHEMAS: usize = 64;
-
-/// Reads the pages of one source. Schemas that repeat are shared, so that a sink which prepares something for a schema
-/// does so once.
+/// Reads the pages of one source.
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
-    schemas: Vec<Arc<Schema>>,
+    schemas: Schemas,
 }
 
 impl Reader {
@@ -38,23 +34,11 @@ impl Reader {
             (None, true) => return Err(Lie::new("a source of changes does not say what they did")),
             (Some(_), false) => return Err(Lie::new("it says what changes did, and claims to deliver plain rows")),
         };
-        let schema = self.schema(Schema { table, fields, key });
+        let schema = self.schemas.share(Schema { table, fields, key });
         Ok(match change {
             None => Page::new(schema, rows, columns),
             Some(change) => Page::of_changes(schema, rows, columns, change),
         })
-    }
-
-    fn schema(&mut self, schema: Schema) -> Arc<Schema> {
-        if let Some(known) = self.schemas.iter().find(|known| ***known == schema) {
-            return known.clone();
-        }
-        let schema = Arc::new(schema);
-        if self.schemas.len() == SCHEMAS {
-            self.schemas.remove(0);
-        }
-        self.schemas.push(schema.clone());
-        schema
     }
 }
 

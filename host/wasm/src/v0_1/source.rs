@@ -51,6 +51,8 @@ pub(crate) struct PluginSource {
     reached: Vec<u8>,
     /// There was a bookmark, so that `reached` says whether this source has an order.
     ordered: bool,
+    /// A transaction is open: more of it has to come.
+    inside: bool,
     ended: bool,
 }
 
@@ -84,7 +86,7 @@ impl PluginSource {
         let ordered = kept.is_some();
         let reached = kept.map(|(position, _)| position).unwrap_or_default();
         let task = Task::new(Session { guest, session, reader: Reader::default(), broken: false });
-        Ok(Self { plugin, changes, task, pause: None, reached, ordered, ended: false })
+        Ok(Self { plugin, changes, task, pause: None, reached, ordered, inside: false, ended: false })
     }
 }
 
@@ -169,9 +171,14 @@ impl Source for PluginSource {
         let (plugin, changes) = (self.plugin.clone(), self.changes);
         let read = move |session: &mut Session| session.read(&plugin, changes);
         let Some(answer) = self.task.run(read).await? else {
+            if self.inside {
+                // Its rows would be dropped without a word: they were never committed.
+                return Err(self.plugin.broke_contract("it ended inside a transaction", &Call::Read));
+            }
             self.ended = true;
             return Ok(None);
         };
+        self.inside = answer.batch.boundary == Boundary::Inside;
         if let Some(position) = answer.position {
             if position.is_empty() != self.reached.is_empty() && self.ordered {
                 return Err(self

@@ -97,6 +97,8 @@ impl GuestSession for HostileSource {
             "good" | "confirm-panic" => honest(pages::good()),
             "endless-empty" => commit(Vec::new(), None),
             "endless-inside" => Batch { pages: Vec::new(), boundary: Boundary::Inside, wait_ms: 0 },
+            "ends-inside" if call == 1 => return Ok(None),
+            "ends-inside" => Batch { pages: vec![pages::good()], boundary: Boundary::Inside, wait_ms: 0 },
             "endless-pause" => Batch { wait_ms: u32::MAX, ..commit(Vec::new(), Some(bookmark(call))) },
             "bookmark-back" => commit(vec![pages::good()], Some(bookmark(9 - call))),
             "bookmark-hidden" => commit(vec![pages::good()], Some(hidden(call))),
