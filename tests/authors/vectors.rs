@@ -9,18 +9,22 @@ use faucet_tests::faucet::workspace;
 
 use crate::done;
 
+/// Not `echo`: Cargo leaves a component in the target folder under the name of its package, where the component `echo` of
+/// the hostile corpus lies too.
+const NAME: &str = "gives_back";
+
 /// Builds a project of `language` with `source` (from `sdk/`) as its `file`, without the files `gone`, and runs the vectors.
 fn give_back(language: &str, source: &str, file: &str, gone: &[&str]) {
     let scratch = Scratch::new(&format!("vectors-{language}"));
-    done(scratch.path(), &["plugin", "new", "echo", "--lang", language]);
-    let project = scratch.path().join("echo");
+    done(scratch.path(), &["plugin", "new", NAME, "--lang", language]);
+    let project = scratch.path().join(NAME);
     for file in gone {
         fs::remove_file(project.join(file)).unwrap();
     }
     fs::copy(workspace().join("sdk").join(source), project.join(file)).unwrap();
     done(&project, &["plugin", "build"]);
     let vectors = workspace().join("sdk/vectors");
-    let component = project.join("echo.wasm");
+    let component = project.join(format!("{NAME}.wasm"));
     let tested = done(scratch.path(), &["plugin", "test", shown(&vectors), "--component", shown(&component)]);
     assert!(tested.contains(" passed, 0 failed"), "{tested}");
 }
@@ -36,7 +40,7 @@ fn rust() {
 
 #[test]
 fn c() {
-    give_back("c", "c/echo/echo.c", "echo.c", &["sha256.c", "sha256.h"]);
+    give_back("c", "c/echo/echo.c", &format!("{NAME}.c"), &["sha256.c", "sha256.h"]);
 }
 
 #[test]
