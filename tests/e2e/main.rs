@@ -13,4 +13,5 @@ mod reports;
 mod size;
 mod snapshot;
 mod stopping;
+mod trace;
 mod values;

@@ -7,4 +7,5 @@ mod built;
 mod cases;
 mod http;
 mod reload;
+mod replay;
 mod rest;

@@ -85,6 +85,22 @@ pub enum Command {
     ///
     /// Lists every problem with its line and what would fix it. Warnings don't fail.
     Validate(ConfigArgs),
+    /// Follow single records through a pipeline, with no effect on anything
+    ///
+    /// Shows each record as the source delivers it, then after each transform, then what the sink would do with it. The source
+    /// is read from where the next run would begin; nothing is confirmed upstream, stored or written. What is printed are the
+    /// records' own values.
+    Trace(TraceArgs),
+    /// Keep the pages of a source, and what each transform made of them, in a file
+    ///
+    /// Reads as `trace` does, with no effect on anything. The file has the rows' values and no configuration; only its owner
+    /// may read it. `faucet replay` and `faucet trace --pages` use it.
+    Record(RecordArgs),
+    /// Run another version of a transform over recorded pages, and show what differs
+    ///
+    /// The recorded pages go into the component; what it makes of them is compared with what was recorded, or with what a
+    /// second component makes. Fails if anything differs.
+    Replay(ReplayArgs),
     /// Write, build, test and look at plugins
     Plugin(PluginArgs),
     /// Print the JSON Schema of the configuration, for editors
@@ -131,6 +147,83 @@ pub struct DropArgs {
     /// Don't ask
     #[arg(long, short)]
     pub yes: bool,
+}
+
+/// Where a pipeline is read from when it is only looked at.
+#[derive(Debug, Args)]
+pub struct Beginning {
+    /// Read the source from its beginning, whatever the state says
+    #[arg(long)]
+    pub from_start: bool,
+    /// Read the rows that exist (`mirror.snapshot.source`) instead of the stream
+    #[arg(long)]
+    pub snapshot: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("wanted").required(true).multiple(true))]
+pub struct TraceArgs {
+    /// The configuration, YAML or JSON; - reads standard input
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+    /// The record has this value in this column, before or after the change; several have to fit together
+    #[arg(long, value_name = "COLUMN=VALUE", group = "wanted")]
+    pub key: Vec<String>,
+    /// The record stands here: COMMIT or COMMIT:NUMBER as trace prints them (16/B374D848:3), or the leading bytes in hex
+    #[arg(long, group = "wanted")]
+    pub position: Option<String>,
+    /// Only records of this table, as trace prints it
+    #[arg(long)]
+    pub table: Option<String>,
+    /// Stop after this many records
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub limit: usize,
+    /// Take the source's pages from a recording
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["from_start", "snapshot"])]
+    pub pages: Option<PathBuf>,
+    #[command(flatten)]
+    pub beginning: Beginning,
+}
+
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// The configuration, YAML or JSON; - reads standard input
+    #[arg(value_name = "CONFIG")]
+    pub config: PathBuf,
+    /// The recording to make; it must not exist
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Stop at the end of the batch in which this many rows were read
+    #[arg(long, value_name = "N")]
+    pub rows: Option<u64>,
+    #[command(flatten)]
+    pub beginning: Beginning,
+}
+
+#[derive(Debug, Args)]
+pub struct ReplayArgs {
+    /// The recording
+    #[arg(value_name = "FILE")]
+    pub recording: PathBuf,
+    /// The component to try
+    #[arg(long, value_name = "FILE")]
+    pub plugin: PathBuf,
+    /// Compare with this component instead of with what was recorded
+    #[arg(long, value_name = "FILE")]
+    pub against: Option<PathBuf>,
+    /// The transform whose pages to take, by its type or its number from 1 [default: the only component, or the one called as
+    /// the plugin's file]
+    #[arg(long, value_name = "STEP")]
+    pub step: Option<String>,
+    /// The pipeline whose configuration of the transform is used [default: the one that was recorded]
+    #[arg(long, value_name = "CONFIG")]
+    pub config: Option<PathBuf>,
+    /// A file with the transform's configuration by itself, YAML or JSON
+    #[arg(long, value_name = "FILE", conflicts_with = "config")]
+    pub plugin_config: Option<PathBuf>,
+    /// How many differing rows to show
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub show: usize,
 }
 
 #[derive(Debug, Args)]

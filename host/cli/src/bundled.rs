@@ -3,12 +3,14 @@
 use async_trait::async_trait;
 use faucet_core::config::Part;
 use faucet_core::error::{Error, Problem, Result};
+use faucet_core::model::Page;
 use faucet_core::ports::{
     AnySink, AnySource, AnyTransform, Capture, Sink, SinkCapabilities, SinkContext, Source, SourceCapabilities,
     SourceContext, Split, Transform,
 };
 use faucet_wasm::{Grants, Origin, PluginSpec};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
 
 use crate::plugin::project::Kind;
@@ -20,6 +22,11 @@ static GUESTS: &[(Kind, &str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/bund
 /// The bytes of the component with this name.
 pub fn bytes(name: &str) -> Option<&'static [u8]> {
     GUESTS.iter().find(|(_, known, _)| *known == name).map(|(_, _, bytes)| *bytes)
+}
+
+/// The SHA-256 of the component with this name, in lower-case hex.
+pub fn digest(name: &str) -> Option<String> {
+    bytes(name).map(|bytes| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The components, each behind the port of its kind.
@@ -187,6 +194,10 @@ impl AnySink for Bundled {
 
     async fn open(&self, config: &Value, context: SinkContext) -> Result<Box<dyn Sink>> {
         self.sink()?.open(config, context).await
+    }
+
+    async fn explain(&self, config: &Value, context: SinkContext, page: Page) -> Result<Option<Vec<String>>> {
+        self.sink()?.explain(config, context, page).await
     }
 }
 

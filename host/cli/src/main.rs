@@ -18,16 +18,20 @@ mod init;
 mod list;
 mod load;
 mod logging;
+mod look;
 mod mirror;
 mod plugin;
 mod plugins;
 mod progress;
 mod recipe;
+mod record;
+mod replay;
 mod run;
 mod schema;
 mod screen;
 mod session;
 mod snippet;
+mod trace;
 mod validate;
 
 use clap::Parser;
@@ -57,6 +61,9 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         },
         Command::Doctor(args) => doctor::execute(&cli.global, args),
         Command::Validate(args) => validate::execute(&cli.global, args),
+        Command::Trace(args) => trace::execute(&cli.global, args),
+        Command::Record(args) => record::execute(&cli.global, args),
+        Command::Replay(args) => replay::execute(&cli.global, args),
         Command::Plugin(args) => plugin::execute(&cli.global, &args.command),
         Command::Schema(args) => schema::execute(args),
         Command::List(args) => list::execute(&cli.global, args),

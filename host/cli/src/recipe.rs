@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use faucet_core::config::{DeadLettersPlan, Plan, Stage};
 use faucet_core::error::Result;
 use faucet_core::mirror::Rows;
+use faucet_core::model::Page;
 use faucet_core::pipeline::{Allowance, DeadLetters, Recipe};
 use faucet_core::ports::{
     AnySink, AnySource, AnyTransform, Bookmark, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Split,
@@ -23,6 +24,7 @@ pub struct Planned {
     sink: Stage<dyn AnySink>,
     schema: SchemaPolicy,
     dead_letters: Option<(DeadLettersPlan, Arc<Allowance>)>,
+    read_only: bool,
 }
 
 impl Planned {
@@ -37,7 +39,23 @@ impl Planned {
             sink: plan.sink.clone(),
             schema: plan.schema,
             dead_letters: plan.dead_letters.clone().map(|queue| (queue.clone(), Allowance::new(queue.max_rows))),
+            read_only: false,
         }
+    }
+
+    /// The pipeline to look at: its source is opened so that nothing changes upstream.
+    pub fn looked_at(plan: &Plan) -> Self {
+        Self { read_only: true, ..Self::pipeline(plan) }
+    }
+
+    /// What the sink would do with a page; `None` when only the sink knows.
+    ///
+    /// # Errors
+    /// Those of opening the sink and of writing the page, as far as looking tells.
+    pub async fn explain(&self, page: Page) -> Result<Option<Vec<String>>> {
+        let context = SinkContext { pipeline: self.name.clone(), schema: self.schema, sets_aside: false };
+        let explained = self.sink.kind.explain(&self.sink.config, context, page).await;
+        explained.map_err(|e| e.context(format!("asking the sink '{}'", self.sink.kind.name())))
     }
 
     /// The snapshot phase of a mirror: its own source. `cdc_unwrap` has nothing to unwrap there and lets plain rows
@@ -79,7 +97,8 @@ impl Rows for Planned {
 #[async_trait]
 impl Recipe for Planned {
     async fn source(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>> {
-        let context = SourceContext { bookmark, part: self.part.clone(), pipeline: self.name.clone() };
+        let context =
+            SourceContext { bookmark, part: self.part.clone(), pipeline: self.name.clone(), read_only: self.read_only };
         let opened = self.source.kind.open(&self.source.config, context).await;
         opened.map_err(|e| e.context(format!("opening the source '{}'", self.source.kind.name())))
     }

@@ -46,6 +46,9 @@ pub static CODES: &[&Code] = &[
     &crate::doctor::UNWELL,
     &crate::doctor::NOTHING_TO_EXAMINE,
     &crate::drop_mirror::NOT_CONFIRMED,
+    &crate::replay::DIFFERS,
+    &crate::replay::NO_SUCH_STEP,
+    &crate::trace::NO_SUCH_COLUMN,
 ];
 
 /// Runs a short piece of work to its end, without signals and progress.
@@ -125,6 +128,11 @@ impl Session {
     }
 }
 
+/// A signal handler could not be set.
+pub fn no_signals(error: std::io::Error) -> Error {
+    Error::new(&NO_RUNTIME, "a signal handler could not be set").caused_by(error)
+}
+
 struct Signals {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
@@ -132,8 +140,7 @@ struct Signals {
 
 impl Signals {
     fn new() -> Result<Self> {
-        let handler =
-            |kind| signal(kind).map_err(|e| Error::new(&NO_RUNTIME, "a signal handler could not be set").caused_by(e));
+        let handler = |kind| signal(kind).map_err(no_signals);
         Ok(Self { terminate: handler(SignalKind::terminate())?, interrupt: handler(SignalKind::interrupt())? })
     }
 

@@ -12,6 +12,7 @@ pub mod model;
 pub mod observe;
 pub mod pipeline;
 pub mod ports;
+pub mod recording;
 pub mod state;
 
 pub use state::{KEY_SCHEME_VERSION, StateKey};
@@ -29,6 +30,7 @@ pub fn codes() -> Vec<&'static Code> {
         pipeline::CODES,
         pipeline::unwrap::CODES,
         ports::CODES,
+        recording::CODES,
         state::CODES,
     ];
     parts.concat()

@@ -6,6 +6,7 @@ use crate::v0_1::{PluginSink, PluginSource, Role, SourceCapture, check_sink, che
 use async_trait::async_trait;
 use faucet_core::config::Part;
 use faucet_core::error::{Error, Problem, Result};
+use faucet_core::model::Page;
 use faucet_core::ports::{
     AnySink, AnySource, AnyTransform, Capture, Sink, SinkCapabilities, SinkContext, Source, SourceCapabilities,
     SourceContext, Split, Transform,
@@ -128,6 +129,10 @@ impl AnySink for SinkPlugin {
         let (shared, config) = (self.0.shared(), config.to_string());
         let open = move || PluginSink::open(shared, &config, &context);
         Ok(Box::new(apart(open).await?))
+    }
+
+    async fn explain(&self, _: &Value, _: SinkContext, _: Page) -> Result<Option<Vec<String>>> {
+        Ok(None)
     }
 }
 

@@ -3,7 +3,8 @@
 
 use crate::plugin::Plugin;
 use faucet_core::error::{Error, Result};
-use faucet_core::model::{Column, Page};
+use faucet_core::model::Page;
+use faucet_core::pipeline::Difference;
 use faucet_core::ports::{Output, Transform};
 use serde_json::Value;
 use tracing::{info, warn};
@@ -49,45 +50,10 @@ impl Drop for Shadow {
 
 /// In what two outcomes differ, without a value of the rows.
 fn difference(current: Result<&Output, &Error>, candidate: Result<&Output, &Error>) -> Option<String> {
-    let (current, candidate) = match (current, candidate) {
-        (Ok(current), Ok(candidate)) => (current, candidate),
-        (Err(_), Err(_)) => return None,
-        (Ok(_), Err(error)) => return Some(format!("it fails: {error}")),
-        (Err(_), Ok(_)) => return Some("it does not fail, and the one that runs does".to_owned()),
-    };
-    if current == candidate {
-        return None;
+    match (current, candidate) {
+        (Ok(current), Ok(candidate)) => Difference::of(current, candidate).map(|difference| difference.to_string()),
+        (Err(_), Err(_)) => None,
+        (Ok(_), Err(error)) => Some(format!("it fails: {error}")),
+        (Err(_), Ok(_)) => Some("it does not fail, and the one that runs does".to_owned()),
     }
-    if current.pages.len() != candidate.pages.len() {
-        return Some(format!(
-            "{} pages come out, and {} of the one that runs",
-            candidate.pages.len(),
-            current.pages.len()
-        ));
-    }
-    let pages = current.pages.iter().zip(&candidate.pages).find_map(|(current, candidate)| of_page(current, candidate));
-    let rejected =
-        || format!("it rejects {} rows, and the one that runs {}", candidate.rejected.len(), current.rejected.len());
-    Some(pages.unwrap_or_else(rejected))
-}
-
-fn of_page(current: &Page, candidate: &Page) -> Option<String> {
-    if current.schema() != candidate.schema() {
-        return Some("the columns, the key or the table are others".to_owned());
-    }
-    if current.rows() != candidate.rows() {
-        return Some(format!("{} rows come out, and {} of the one that runs", candidate.rows(), current.rows()));
-    }
-    let fields = current.schema().fields.iter();
-    let columns = fields.zip(current.columns().iter().zip(candidate.columns()));
-    let differing = columns.map(|(field, (one, other))| (&field.name, differing_rows(one, other)));
-    let told: Vec<String> = differing
-        .filter(|(_, rows)| *rows > 0)
-        .map(|(name, rows)| format!("column '{name}' has other values in {rows} rows"))
-        .collect();
-    (!told.is_empty()).then(|| told.join(", "))
-}
-
-fn differing_rows(one: &Column, other: &Column) -> usize {
-    (0..one.len()).filter(|row| !one.value(*row).same(&other.value(*row))).count()
 }

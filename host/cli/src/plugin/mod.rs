@@ -7,7 +7,7 @@ mod inspect;
 mod kit;
 mod new;
 pub mod project;
-mod subject;
+pub mod subject;
 mod test;
 mod verify;
 

@@ -39,6 +39,11 @@ impl From<FileWriteMode> for WriteMode {
     }
 }
 
+/// The lines of a text, without their ends. What is no UTF-8 is shown as such.
+pub(crate) fn lines(text: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(text).lines().map(str::to_owned).collect()
+}
+
 /// What is wrong with a file's path.
 pub(crate) fn check_path(path: &Path) -> Option<Problem> {
     path.as_os_str().is_empty().then(|| Problem::error("path", "a file needs a name"))

@@ -17,6 +17,7 @@ use std::path::Path;
 use crate::blocking::Worker;
 use crate::file::csv::{CsvRows, dialect};
 use crate::file::jsonl::JsonLines;
+use crate::file::lines;
 
 /// Nobody reads the output any more.
 pub static CLOSED: Code = Code {
@@ -84,6 +85,12 @@ impl SinkConnector for StdoutSink {
         Ok(Box::new(OpenSink {
             printer: Worker::start("stdout sink", move || Ok(Printer::new(rows, io::stdout()))).await?,
         }))
+    }
+
+    async fn explain(config: StdoutConfig, context: SinkContext, page: Page) -> Result<Vec<String>> {
+        let mut out = Vec::new();
+        Rows::new(config.format, context.schema.on_drift)?.push_page(&page, &mut out)?;
+        Ok(lines(&out))
     }
 }
 

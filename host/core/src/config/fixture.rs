@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::document::Plugin;
 use super::{Catalog, LoadedPlugin, Part, PluginLoader, Span, Surroundings};
 use crate::error::{Error, Problem, Result, UNCHECKED_CONFIG};
+use crate::model::Page;
 use crate::ports::{
     AnyStore, AnyTransform, Capture, Sink, SinkCapabilities, SinkConnector, SinkContext, Source, SourceCapabilities,
     SourceConnector, SourceContext, StateStore, Transform, WriteMode, erase_sink, erase_source,
@@ -158,6 +159,10 @@ impl SinkConnector for Table {
     async fn open(_: TableConfig, _: SinkContext) -> Result<Box<dyn Sink>> {
         inert()
     }
+
+    async fn explain(_: TableConfig, _: SinkContext, _: Page) -> Result<Vec<String>> {
+        inert()
+    }
 }
 
 /// `lines`: appends only.
@@ -185,6 +190,10 @@ impl SinkConnector for Lines {
     }
 
     async fn open(_: LinesConfig, _: SinkContext) -> Result<Box<dyn Sink>> {
+        inert()
+    }
+
+    async fn explain(_: LinesConfig, _: SinkContext, _: Page) -> Result<Vec<String>> {
         inert()
     }
 }

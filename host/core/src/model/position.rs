@@ -67,6 +67,16 @@ impl Positions {
         self.data.extend_from_slice(&ordinal.to_be_bytes());
     }
 
+    /// Bytes of each position.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// All positions, side by side.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.data
+    }
+
     /// How many positions are held.
     pub fn len(&self) -> usize {
         self.data.len().checked_div(self.width).unwrap_or(0)

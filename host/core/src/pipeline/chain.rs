@@ -50,11 +50,10 @@ impl Chain {
     pub async fn apply(&mut self, page: Page) -> Result<Applied> {
         let mut pages = vec![page];
         let mut aside = Vec::new();
-        for step in &mut self.steps {
+        for at in 0..self.steps.len() {
             for page in mem::take(&mut pages) {
-                let page = if step.takes_changes() { page } else { self.envelope.apply(page)? };
-                let before = page.clone();
-                let Output { pages: kept, rejected } = step.apply(page).await?;
+                let (before, Output { pages: kept, rejected }) = self.step(at, page).await?;
+                let step = &self.steps[at];
                 pages.extend(kept);
                 if rejected.is_empty() {
                     continue;
@@ -66,8 +65,29 @@ impl Chain {
                 aside.extend(rejected.iter().map(|row| (step.name().to_owned(), one(step.name(), &before, row))));
             }
         }
-        let rows = pages.into_iter().filter(|page| !page.is_empty()).map(|page| self.envelope.apply(page));
+        let rows = pages.into_iter().filter(|page| !page.is_empty()).map(|page| self.rows(page));
         Ok(Applied { pages: rows.collect::<Result<_>>()?, aside })
+    }
+
+    /// Applies one step to a page. Returns the page as the step got it, and what became of it.
+    ///
+    /// # Errors
+    /// Of the step.
+    ///
+    /// # Panics
+    /// If there is no step `at`.
+    pub async fn step(&mut self, at: usize, page: Page) -> Result<(Page, Output)> {
+        let given = if self.steps[at].takes_changes() { page } else { self.envelope.apply(page)? };
+        let output = self.steps[at].apply(given.clone()).await?;
+        Ok((given, output))
+    }
+
+    /// The page as a sink gets it: plain rows.
+    ///
+    /// # Errors
+    /// When a change can't be put into an envelope.
+    pub fn rows(&mut self, page: Page) -> Result<Page> {
+        self.envelope.apply(page)
     }
 }
 

@@ -5,6 +5,7 @@
 pub mod ack;
 mod chain;
 pub mod channel;
+mod difference;
 mod dlq;
 mod native;
 mod progress;
@@ -16,6 +17,7 @@ pub mod unwrap;
 mod writer;
 
 pub use chain::{Chain, ROWS_REJECTED};
+pub use difference::{Difference, Values};
 pub use dlq::{Allowance, DeadLetters, TOO_MANY};
 pub use native::native_transforms;
 pub use progress::{NOT_PROGRESS, Progress};

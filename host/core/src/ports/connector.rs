@@ -8,6 +8,7 @@ use std::marker::PhantomData;
 
 use super::{Bookmark, Capture, SchemaPolicy, Sink, Source, Split, WriteMode};
 use crate::error::{Problem, Result};
+use crate::model::Page;
 
 /// What a source can do under a given configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,6 +56,9 @@ pub struct SourceContext {
     pub part: Option<Value>,
     /// The pipeline's name, for names the upstream shows (`application_name`).
     pub pipeline: String,
+    /// The stream is only looked at: nothing is made upstream (a missing replication slot stays missing), and nothing will be
+    /// confirmed.
+    pub read_only: bool,
 }
 
 /// What a sink is opened with besides its configuration.
@@ -114,6 +118,13 @@ pub trait SinkConnector: Send + Sync + 'static {
 
     /// Connects and prepares the destination.
     async fn open(config: Self::Config, context: SinkContext) -> Result<Box<dyn Sink>>;
+
+    /// What writing `page` would have the destination do, in order: its statements, or the lines of a file. Looks at the
+    /// destination and changes nothing there.
+    ///
+    /// # Errors
+    /// As far as looking tells, those of opening the sink and of writing the page.
+    async fn explain(config: Self::Config, context: SinkContext, page: Page) -> Result<Vec<String>>;
 }
 
 /// A [`SourceConnector`] whose configuration is still JSON: what the registry holds, and what a plugin becomes once it is
@@ -157,6 +168,8 @@ pub trait AnySink: Send + Sync {
     fn validate(&self, config: &Value) -> Vec<Problem>;
     /// See [`SinkConnector::open`].
     async fn open(&self, config: &Value, context: SinkContext) -> Result<Box<dyn Sink>>;
+    /// See [`SinkConnector::explain`]. `None` when only the sink itself knows.
+    async fn explain(&self, config: &Value, context: SinkContext, page: Page) -> Result<Option<Vec<String>>>;
 }
 
 /// Puts a source connector behind [`AnySource`].
@@ -230,6 +243,10 @@ impl<C: SinkConnector> AnySink for Erased<C> {
 
     async fn open(&self, config: &Value, context: SinkContext) -> Result<Box<dyn Sink>> {
         C::open(parse(config).map_err(unparsed)?, context).await
+    }
+
+    async fn explain(&self, config: &Value, context: SinkContext, page: Page) -> Result<Option<Vec<String>>> {
+        C::explain(parse(config).map_err(unparsed)?, context, page).await.map(Some)
     }
 }
 

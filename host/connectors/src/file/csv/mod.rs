@@ -29,6 +29,7 @@ use self::sink::Writer;
 use self::source::Reader;
 pub(crate) use self::source::table_of;
 use crate::blocking::{PageReader, Worker};
+use crate::file::lines;
 use faucet_core::ports::refuse_token;
 
 /// The source `csv`.
@@ -85,6 +86,11 @@ impl SinkConnector for CsvSink {
         Ok(Box::new(OpenSink {
             writer: Worker::start("csv sink", move || Writer::open(config, dialect, context.schema.on_drift)).await?,
         }))
+    }
+
+    async fn explain(config: CsvSinkConfig, context: SinkContext, page: Page) -> Result<Vec<String>> {
+        let dialect = config.dialect().map_err(unchecked)?;
+        Ok(lines(&sink::explain(config, dialect, context.schema.on_drift, &page)?))
     }
 }
 

@@ -54,6 +54,15 @@ impl CsvRows {
         self.names = Some(page.schema().fields.iter().map(|f| f.name.to_string()).collect());
     }
 
+    /// Before the first page: the header where one is wanted, and the columns.
+    fn begin(&mut self, has_header: bool, page: &Page, out: &mut Vec<u8>) {
+        match (self.has_columns(), has_header) {
+            (true, _) => {}
+            (false, true) => self.push_header(page, out),
+            (false, false) => self.fix_columns(page),
+        }
+    }
+
     /// Appends the rows of `page`. A column that the page lacks, and a slot that was not sent, is a null.
     ///
     /// # Errors
@@ -147,11 +156,7 @@ impl Writer {
     /// Writes a page.
     pub(super) fn write(&mut self, page: &Page) -> Result<()> {
         self.buffer.clear();
-        match (self.rows.has_columns(), self.has_header) {
-            (true, _) => {}
-            (false, true) => self.rows.push_header(page, &mut self.buffer),
-            (false, false) => self.rows.fix_columns(page),
-        }
+        self.rows.begin(self.has_header, page, &mut self.buffer);
         self.rows.push_page(page, self.output.path(), &mut self.buffer)?;
         self.output.write(&self.buffer)
     }
@@ -160,6 +165,20 @@ impl Writer {
     pub(super) fn output(&mut self) -> &mut Output {
         &mut self.output
     }
+}
+
+/// What writing `page` would append to the file, which is only looked at.
+pub(super) fn explain(config: CsvSinkConfig, dialect: Dialect, on_drift: OnDrift, page: &Page) -> Result<Vec<u8>> {
+    let length = std::fs::metadata(&config.path).map_or(0, |file| file.len());
+    let names = match config.write_mode {
+        FileWriteMode::Overwrite => None,
+        FileWriteMode::Append => survey(&config.path, length, dialect, config.has_header)?.1,
+    };
+    let mut out = Vec::new();
+    let mut rows = CsvRows::new(dialect, config.null_value, names, on_drift);
+    rows.begin(config.has_header, page, &mut out);
+    rows.push_page(page, &config.path, &mut out)?;
+    Ok(out)
 }
 
 /// Where the last whole record of a file ends, and the names in its header. A line end inside quotes ends nothing, so the

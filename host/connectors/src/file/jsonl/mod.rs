@@ -26,7 +26,7 @@ pub use self::config::{JsonlSinkConfig, JsonlSourceConfig};
 pub(crate) use self::sink::JsonLines;
 use self::sink::Writer;
 use self::source::Reader;
-use super::check_path;
+use super::{check_path, lines};
 use crate::blocking::{PageReader, Worker};
 use crate::pages::check_batch_size;
 use faucet_core::ports::refuse_token;
@@ -83,6 +83,12 @@ impl SinkConnector for JsonlSink {
 
     async fn open(config: JsonlSinkConfig, _: SinkContext) -> Result<Box<dyn Sink>> {
         Ok(Box::new(OpenSink { writer: Worker::start("jsonl sink", move || Writer::open(&config)).await? }))
+    }
+
+    async fn explain(_: JsonlSinkConfig, _: SinkContext, page: Page) -> Result<Vec<String>> {
+        let mut out = Vec::new();
+        JsonLines::default().push_page(&page, &mut out)?;
+        Ok(lines(&out))
     }
 }
 

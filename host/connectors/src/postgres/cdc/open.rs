@@ -25,7 +25,11 @@ use crate::postgres::error::CONFLICT;
 const SLOT_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Opens the stream of `config`.
-pub(super) async fn stream(config: PostgresCdcConfig, context: SourceContext) -> Result<Stream> {
+pub(super) async fn stream(mut config: PostgresCdcConfig, context: SourceContext) -> Result<Stream> {
+    if context.read_only {
+        config.create_slot_if_missing = false;
+        config.heartbeat_interval = None;
+    }
     let endpoint = Endpoint::new(&config.connection_url, config.tls.as_ref())?;
     let bookmark = context.bookmark.as_ref().map(Place::from_bookmark).transpose()?;
     let session = endpoint.connect(&context.pipeline).await?;

@@ -120,6 +120,11 @@ impl Direct {
         }
         Ok(())
     }
+
+    /// The statements that writing the page takes.
+    pub fn explain(&self, plan: &Plan, page: &Page) -> Vec<String> {
+        by_absent(plan, page).into_iter().map(|(mask, _)| statement(&self.into, plan, &mask)).collect()
+    }
 }
 
 /// The COPY of the columns that `mask` doesn't leave out.

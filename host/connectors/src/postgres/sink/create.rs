@@ -17,6 +17,23 @@ use crate::sql::KEY_NULL;
 /// # Errors
 /// `postgres.object_missing` when a type does not exist at the destination; failures of the server.
 pub async fn create(client: &Client, config: &SinkConfig, schema: &Schema) -> Result<()> {
+    let statement = statement(client, config, schema).await?;
+    client.batch_execute(&statement).await.map_err(|e| {
+        // `IF NOT EXISTS` does not see a table that another session is just making.
+        let raced = [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
+        let error = match e.code().is_some_and(|code| raced.contains(code)) {
+            true => Error::new(&CONFLICT, "another session made the table at the same moment"),
+            false => from_driver(&e),
+        };
+        error.context(format!("creating table {}", qualified(config.schema.as_deref(), &config.table_name)))
+    })
+}
+
+/// The statement that creates it.
+///
+/// # Errors
+/// As [`create`].
+pub async fn statement(client: &Client, config: &SinkConfig, schema: &Schema) -> Result<String> {
     let mut columns = Vec::new();
     for field in written(config, schema)? {
         columns.push(format!("{} {}", quoted(&field.name), column_type(client, field).await?));
@@ -28,17 +45,7 @@ pub async fn create(client: &Client, config: &SinkConfig, schema: &Schema) -> Re
         columns.push(format!("PRIMARY KEY ({})", list(config.key.iter().map(String::as_str))));
     }
     let table = qualified(config.schema.as_deref(), &config.table_name);
-    let statement = format!("CREATE TABLE IF NOT EXISTS {table} ({})", columns.join(", "));
-    let created = client.batch_execute(&statement).await;
-    created.map_err(|e| {
-        // `IF NOT EXISTS` does not see a table that another session is just making.
-        let raced = [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
-        let error = match e.code().is_some_and(|code| raced.contains(code)) {
-            true => Error::new(&CONFLICT, "another session made the table at the same moment"),
-            false => from_driver(&e),
-        };
-        error.context(format!("creating table {table}"))
-    })
+    Ok(format!("CREATE TABLE IF NOT EXISTS {table} ({})", columns.join(", ")))
 }
 
 /// The fields that get a column of their own.

@@ -89,8 +89,7 @@ impl Merge {
         folded: &Folded,
         batch: usize,
     ) -> Result<u64> {
-        let (complete, partial): (Vec<Upsert>, Vec<Upsert>) =
-            folded.upserts.iter().partition(|upsert| upsert.rest == Rest::Complete);
+        let (complete, partial) = parted(folded);
         let mut rounds = complete.chunks(batch);
         let mut skipped = folded.skipped;
         if !partial.is_empty() || !folded.deletes.is_empty() {
@@ -136,16 +135,16 @@ impl Merge {
             None => Ok(false),
         })
         .await?;
-        let moved = round.partial.iter().any(|p| matches!(p.rest, Rest::Moved { .. }));
+        let needs = round.needs();
         let run = |statement, wanted: bool| async move {
             if wanted { client.execute(statement, &[]).await.map_err(|e| from_driver(&e)) } else { Ok(0) }
         };
         // Sent at once, executed in this order; after a failure the server refuses the rest.
         let (filled, deleted, inserted, updated) = join!(
-            run(&self.fill, moved),
-            run(&self.delete, !round.folded.deletes.is_empty()),
-            run(&self.insert, moved || !round.complete.is_empty()),
-            run(&self.update, !round.partial.is_empty()),
+            run(&self.fill, needs.fill),
+            run(&self.delete, needs.delete),
+            run(&self.insert, needs.insert),
+            run(&self.update, needs.update),
         );
         let found = filled?;
         deleted?;
@@ -153,6 +152,33 @@ impl Merge {
         self.put_groups(client, &groups).await?;
         let needing = round.partial.iter().filter(|p| !makes(p.rest)).count() as u64;
         Ok(needing.saturating_sub(found + updated?))
+    }
+
+    /// The statements that applying a folded page takes, as one round.
+    ///
+    /// # Errors
+    /// What can't be written.
+    pub fn explain(&self, plan: &Plan, page: &Page, folded: &Folded) -> Result<Vec<String>> {
+        let (complete, partial) = parted(folded);
+        if partial.is_empty() && folded.deletes.is_empty() {
+            return Ok(vec![self.sql.create(), self.sql.copy(false), self.sql.insert()]);
+        }
+        let round = Round { plan, page, folded, complete: &complete, partial: &partial };
+        let (mut slots, mut fields) = (Slots::new(plan, page), Fields::new(plan.format));
+        let (mut mask, mut groups) = (Vec::new(), Vec::new());
+        for line in round.lines() {
+            round.push(&mut fields, &mut slots, &mut mask, &mut groups, line)?;
+        }
+        let (sql, needs) = (&self.sql, round.needs());
+        let own = [
+            (needs.fill, sql.fill()),
+            (needs.delete, sql.delete()),
+            (needs.insert, sql.insert()),
+            (needs.update, sql.update()),
+        ];
+        let own = own.into_iter().filter_map(|(needed, text)| needed.then_some(text));
+        let puts = groups.iter().map(|mask| sql.put(mask));
+        Ok([sql.create(), sql.copy(true)].into_iter().chain(own).chain(puts).collect())
     }
 
     /// One statement per set of columns that rows leave out.
@@ -192,7 +218,30 @@ enum Line {
     Origin { row: u32, number: i32, own_first: bool },
 }
 
+/// Which of its statements a round needs, besides its puts.
+struct Needs {
+    fill: bool,
+    delete: bool,
+    insert: bool,
+    update: bool,
+}
+
+/// The complete rows of a page and the others.
+fn parted(folded: &Folded) -> (Vec<Upsert>, Vec<Upsert>) {
+    folded.upserts.iter().partition(|upsert| upsert.rest == Rest::Complete)
+}
+
 impl Round<'_> {
+    fn needs(&self) -> Needs {
+        let moved = self.partial.iter().any(|p| matches!(p.rest, Rest::Moved { .. }));
+        Needs {
+            fill: moved,
+            delete: !self.folded.deletes.is_empty(),
+            insert: moved || !self.complete.is_empty(),
+            update: !self.partial.is_empty(),
+        }
+    }
+
     fn lines(&self) -> impl Iterator<Item = Line> {
         let deletes = self.folded.deletes.iter().map(|row| Line::Delete(*row));
         let partial = (0..).zip(self.partial).map(|(number, upsert)| match makes(upsert.rest) {

@@ -22,6 +22,7 @@ mod config;
 mod copy;
 mod create;
 mod drift;
+mod explain;
 mod merge;
 mod merge_sql;
 mod overwrite;
@@ -33,6 +34,7 @@ mod writer;
 
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Problem, Result, Retry};
+use faucet_core::model::Page;
 use faucet_core::ports::{Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
 
 pub use config::{ColumnMapping, SinkConfig};
@@ -124,5 +126,9 @@ impl SinkConnector for Table {
 
     async fn open(config: SinkConfig, context: SinkContext) -> Result<Box<dyn Sink>> {
         Ok(Box::new(PostgresSink::open(config, &context).await?))
+    }
+
+    async fn explain(config: SinkConfig, context: SinkContext, page: Page) -> Result<Vec<String>> {
+        PostgresSink::open(config, &context).await?.explain(&page).await
     }
 }

@@ -58,14 +58,20 @@ impl Side {
     /// # Errors
     /// What the server refuses; the destination is unchanged then.
     pub async fn swap(self, client: &Client, target: &Target) -> Result<()> {
+        let swap = format!("BEGIN; {}; COMMIT; {}", self.replacing(target).join("; "), self.unlock());
+        let failed = |e| from_driver(&e).context(format!("replacing the rows of {}", target.sql()));
+        client.batch_execute(&swap).await.map_err(failed)
+    }
+
+    /// The statements that put its rows in the place of the destination's.
+    pub fn replacing(&self, target: &Target) -> [String; 3] {
         let (table, side) = (target.sql(), &self.sql);
         let names = list(target.columns.iter().filter(|c| !c.generated).map(|c| c.name.as_str()));
-        let swap = format!(
-            "BEGIN; TRUNCATE {table}; INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM {side}; \
-             DROP TABLE {side}; COMMIT; {}",
-            self.unlock()
-        );
-        client.batch_execute(&swap).await.map_err(|e| from_driver(&e).context(format!("replacing the rows of {table}")))
+        [
+            format!("TRUNCATE {table}"),
+            format!("INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM {side}"),
+            format!("DROP TABLE {side}"),
+        ]
     }
 
     /// Drops it.

@@ -43,20 +43,20 @@ pub struct PostgresSink {
 
 /// What is made once per schema of pages (K2).
 #[derive(Debug)]
-struct Prepared {
-    plan: Plan,
-    into: Into,
+pub(super) struct Prepared {
+    pub(super) plan: Plan,
+    pub(super) into: Into,
 }
 
 /// A page by its keys.
 pub(super) struct Keyed {
-    folded: Folded,
+    pub(super) folded: Folded,
     /// The key's columns in the page.
     key: Vec<usize>,
 }
 
 #[derive(Debug)]
-enum Into {
+pub(super) enum Into {
     Direct(Direct),
     Merge(Box<Merge>),
 }
@@ -109,6 +109,22 @@ impl PostgresSink {
             self.client().batch_execute("BEGIN").await.map_err(|e| from_driver(&e))?;
         }
         Ok(())
+    }
+
+    /// The destination, if there is one yet.
+    pub(super) fn target(&self) -> Option<&Target> {
+        self.target.as_ref()
+    }
+
+    /// What was prepared, and for which table.
+    pub(super) fn prepared(&self) -> (&Prepared, &Target) {
+        let prepared = self.prepared.as_ref().expect("it was prepared before");
+        (prepared, self.target.as_ref().expect("it was prepared before"))
+    }
+
+    /// The table that an overwrite fills.
+    pub(super) fn side(&self) -> Option<&Side> {
+        self.side.as_ref()
     }
 
     /// Makes sure that pages of `schema` can be written.

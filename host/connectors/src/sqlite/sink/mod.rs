@@ -7,6 +7,7 @@
 
 mod bind;
 mod config;
+mod explain;
 mod moves;
 mod overwrite;
 mod plan;
@@ -125,6 +126,11 @@ impl SinkConnector for SqliteSink {
         let keeps_tokens = Self::capabilities(&config).tokens;
         let writer = Worker::start("sqlite sink", move || Writer::open(config, &context)).await?;
         Ok(Box::new(OpenSink { writer, keeps_tokens, aside: Vec::new() }))
+    }
+
+    async fn explain(config: SqliteSinkConfig, context: SinkContext, page: Page) -> Result<Vec<String>> {
+        let explain = move || explain::explain(config, &context, page);
+        Worker::start("sqlite explain", explain).await?.run(|said| Ok(std::mem::take(said))).await
     }
 }
 

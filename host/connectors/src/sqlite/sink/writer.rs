@@ -45,6 +45,12 @@ impl Writer {
     pub(super) fn open(config: SqliteSinkConfig, context: &SinkContext) -> Result<Self> {
         let failed = |e: rusqlite::Error| from_driver(&config.path, &e);
         let connection = connect(&config).map_err(failed)?;
+        Self::on(connection, config, context)
+    }
+
+    /// Looks at the table of an open database.
+    pub(super) fn on(connection: Connection, config: SqliteSinkConfig, context: &SinkContext) -> Result<Self> {
+        let failed = |e: rusqlite::Error| from_driver(&config.path, &e);
         let columns = target::columns(&connection, &config.table_name).map_err(failed)?;
         match &columns {
             None if !config.create_table => return Err(table_missing(&config)),
