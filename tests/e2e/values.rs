@@ -6,6 +6,7 @@ use faucet_connectors::postgres::connect::SESSION_SETTINGS;
 use faucet_tests::types::{self, TypeCase};
 use faucet_tests::{Client, Database, Faucet, Postgres, PostgresOptions, compare::Row, fresh_database, sqlite_rows};
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 /// Where the ids of rows start that are copied, that are inserted while the stream is followed, and that are inserted
 /// empty and then updated.
@@ -16,20 +17,37 @@ struct Matrix {
     database: Database,
     cases: Vec<TypeCase>,
     rows: usize,
+    timestamps_as_text: bool,
 }
 
 impl Matrix {
     fn new(wanted: impl Fn(&TypeCase) -> bool) -> Self {
+        Self::of(|cases| cases.into_iter().filter(&wanted).collect(), false)
+    }
+
+    /// Timestamps alone, as text, with those that no number of microseconds since 1970 reaches.
+    fn of_late_timestamps() -> Self {
+        let late = |mut case: TypeCase| {
+            if !case.name.contains('(') {
+                case.literals.insert(0, "'294276-12-31 23:59:59.999999'".to_owned());
+            }
+            TypeCase { kind: "native", ..case }
+        };
+        let wanted = |case: &TypeCase| case.kind.starts_with("timestamp");
+        Self::of(|cases| cases.into_iter().filter(wanted).map(late).collect(), true)
+    }
+
+    fn of(chosen: impl Fn(Vec<TypeCase>) -> Vec<TypeCase>, timestamps_as_text: bool) -> Self {
         let database = fresh_database();
         let client = database.client();
         types::prepare(client);
-        let cases: Vec<_> = types::all(client).into_iter().filter(wanted).collect();
+        let cases = chosen(types::all(client));
         let columns: String = cases.iter().enumerate().map(|(i, case)| format!(", c{i} {}", case.name)).collect();
         client.execute(&format!(
             "CREATE TABLE source (id int PRIMARY KEY{columns}); CREATE PUBLICATION pub FOR TABLE source"
         ));
         let rows = cases.iter().map(|case| case.literals.len()).max().unwrap_or_default() + 1;
-        let matrix = Self { database, cases, rows };
+        let matrix = Self { database, cases, rows, timestamps_as_text };
         matrix.insert(PHASES[0]);
         matrix
     }
@@ -69,7 +87,14 @@ impl Matrix {
     /// Copies, then follows changes of both sorts.
     fn mirror(&self, sink: &[String], options: &str) -> Faucet {
         let sink: Vec<&str> = sink.iter().map(String::as_str).collect();
-        let faucet = Faucet::new(&config::mirror(&self.database, "SELECT * FROM source", &sink, options));
+        let config = config::mirror(&self.database, "SELECT * FROM source", &sink, options);
+        // Both sources of a mirror, each by the key that it has and the other hasn't.
+        let faucet = Faucet::new(&match self.timestamps_as_text {
+            false => config,
+            true => config
+                .replace("      idle_timeout:", "      timestamps: text\n      idle_timeout:")
+                .replace(", query:", ", timestamps: text, query:"),
+        });
         faucet.run("mirror").expect_code(0);
         self.insert(PHASES[1]);
         self.insert_and_update(PHASES[2]);
@@ -112,8 +137,7 @@ fn brief(value: Option<&str>) -> String {
     value.map_or("null".to_owned(), |text| format!("{:?}", text.chars().take(60).collect::<String>()))
 }
 
-fn to_postgres(wanted: impl Fn(&TypeCase) -> bool) {
-    let matrix = Matrix::new(wanted);
+fn to_postgres(matrix: &Matrix) {
     let faucet = matrix.mirror(&config::postgres_sink(&matrix.database, "copy", &["id"]), "");
     // What `format` prints hides no blank and no difference between null and an empty text.
     let shown = |i| format!("format('%L', c{i})");
@@ -131,20 +155,30 @@ fn to_postgres(wanted: impl Fn(&TypeCase) -> bool) {
     };
     check();
     // Whatever is stored out of line isn't sent, and stays.
-    matrix.database.client().execute("UPDATE source SET c0 = NOT c0");
+    let touched = matrix.cases.iter().position(|case| case.name == "boolean");
+    let set = touched.map_or("id = id".to_owned(), |at| format!("c{at} = NOT c{at}"));
+    matrix.database.client().execute(&format!("UPDATE source SET {set}"));
     faucet.run("mirror").expect_code(0);
     check();
 }
 
 #[test]
 fn every_type_arrives_as_it_was_in_postgres() {
-    to_postgres(|_| true);
+    to_postgres(&Matrix::new(|_| true));
 }
 
 /// Without a native type among the columns, rows are copied in binary format.
 #[test]
 fn every_kind_arrives_as_it_was_in_postgres_in_binary() {
-    to_postgres(|case| case.kind != "native");
+    to_postgres(&Matrix::new(|case| case.kind != "native"));
+}
+
+/// PostgreSQL's last 29 years have no place in 64 bits of microseconds since 1970.
+#[test]
+fn every_timestamp_arrives_as_text() {
+    to_postgres(&Matrix::of_late_timestamps());
+    to_sqlite(&Matrix::of_late_timestamps());
+    to_jsonl(&Matrix::of_late_timestamps());
 }
 
 /// The float that a text means in its own width.
@@ -160,6 +194,15 @@ fn same_float(a: f64, b: f64) -> bool {
 #[test]
 fn every_type_arrives_in_sqlite_in_its_documented_form() {
     let matrix = Matrix::new(|_| true);
+    let (_faucet, file) = to_sqlite(&matrix);
+    // Numbers are stored as numbers.
+    let at = matrix.cases.iter().position(|case| case.name == "bigint").unwrap();
+    let kinds = sqlite_rows(&file, &format!("SELECT DISTINCT typeof(c{at}) FROM copy WHERE c{at} IS NOT NULL"));
+    assert_eq!(kinds.unwrap(), [[Some("integer".to_owned())]]);
+}
+
+/// The database, and who keeps its folder.
+fn to_sqlite(matrix: &Matrix) -> (Faucet, PathBuf) {
     let faucet = matrix.mirror(&config::sqlite_sink("copy", &["id"]), "");
     let file = faucet.dir().join("mirror.db");
     let columns: String = (0..matrix.cases.len()).map(|i| format!(", c{i}")).collect();
@@ -174,10 +217,7 @@ fn every_type_arrives_in_sqlite_in_its_documented_form() {
             _ => found == source,
         }
     });
-    // Numbers are stored as numbers.
-    let at = matrix.cases.iter().position(|case| case.name == "bigint").unwrap();
-    let kinds = sqlite_rows(&file, &format!("SELECT DISTINCT typeof(c{at}) FROM copy WHERE c{at} IS NOT NULL"));
-    assert_eq!(kinds.unwrap(), [[Some("integer".to_owned())]]);
+    (faucet, file)
 }
 
 /// The members of a line of JSON, each value as it is written.
@@ -221,7 +261,10 @@ fn json_form(kind: &str, source: &str) -> String {
 
 #[test]
 fn every_type_arrives_in_json_lines_in_its_documented_form() {
-    let matrix = Matrix::new(|_| true);
+    to_jsonl(&Matrix::new(|_| true));
+}
+
+fn to_jsonl(matrix: &Matrix) {
     let sink = ["type: jsonl", "config: { path: ./out.jsonl }"].map(str::to_owned);
     let faucet = matrix.mirror(&sink, "");
     let text = std::fs::read_to_string(faucet.dir().join("out.jsonl")).unwrap();

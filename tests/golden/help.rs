@@ -11,7 +11,9 @@ fn printed(arguments: &[&str]) -> String {
 #[test]
 fn help_of_every_command() {
     insta::assert_snapshot!("help", printed(&["--help"]));
-    for command in ["run", "mirror", "validate", "schema", "list", "explain", "init", "completions"] {
+    for command in
+        ["run", "mirror", "trace", "record", "replay", "validate", "schema", "list", "explain", "init", "completions"]
+    {
         insta::assert_snapshot!(format!("help_{command}"), printed(&[command, "--help"]));
     }
     insta::assert_snapshot!("help_plugin", printed(&["plugin", "--help"]));

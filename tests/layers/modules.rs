@@ -21,6 +21,11 @@ const MODULES: &[ModuleRule] = &[
     ModuleRule { module: "failpoint", may_use: &[], because: "a place to crash at needs nothing" },
     ModuleRule { module: "model", may_use: &["error"], because: "pages mean the same whoever moves them" },
     ModuleRule { module: "ports", may_use: &["model", "error"], because: "a port is a contract, not an engine" },
+    ModuleRule {
+        module: "recording",
+        may_use: &["error", "ports", "model"],
+        because: "a file of pages is the same whoever made them",
+    },
     ModuleRule { module: "observe", may_use: &["model", "error"], because: "anything may report, it asks nobody" },
     ModuleRule {
         module: "state",

@@ -11,6 +11,8 @@
 
 use faucet_core::error::Result;
 use faucet_core::model::{Field, Kind};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -81,13 +83,40 @@ impl ColumnType {
     }
 }
 
+/// How timestamps travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Timestamps {
+    /// As microseconds since 1970 in 64 bits, which end in January of the year 294247. PostgreSQL's end 29 years later; one
+    /// of those is an error.
+    #[default]
+    Microseconds,
+    /// As PostgreSQL's own text beside the type's name: every timestamp that PostgreSQL has. Transforms see text.
+    Text,
+}
+
+impl Timestamps {
+    fn of(self, mut column: ColumnType) -> ColumnType {
+        if self == Self::Text && matches!(column.kind, Kind::Timestamp | Kind::TimestampTz) {
+            (column.kind, column.wire) = (Kind::Native, None);
+        }
+        column
+    }
+}
+
 /// The types met so far, each with its modifier (`-1` for none).
 #[derive(Debug, Clone, Default)]
 pub struct Types {
     known: HashMap<(u32, i32), ColumnType>,
+    timestamps: Timestamps,
 }
 
 impl Types {
+    /// No types yet.
+    pub fn new(timestamps: Timestamps) -> Self {
+        Self { known: HashMap::new(), timestamps }
+    }
+
     /// Which of these (OID, modifier) pairs need [`Types::load`] first.
     pub fn missing(&self, columns: impl IntoIterator<Item = (u32, i32)>) -> Vec<(u32, i32)> {
         let unknown = |c: &(u32, i32)| !self.known.contains_key(c) && builtin(c.0, c.1).is_none();
@@ -123,7 +152,8 @@ impl Types {
 
     /// The type, if it is built in or was loaded.
     pub fn get(&self, oid: u32, modifier: i32) -> Option<ColumnType> {
-        self.known.get(&(oid, modifier)).cloned().or_else(|| builtin(oid, modifier))
+        let found = self.known.get(&(oid, modifier)).cloned().or_else(|| builtin(oid, modifier))?;
+        Some(self.timestamps.of(found))
     }
 
     /// The type; one that the catalog no longer knows is read as text under its OID.

@@ -14,7 +14,7 @@ use super::lsn::Lsn;
 use crate::postgres::connect::Session;
 use crate::postgres::endpoint::Endpoint;
 use crate::postgres::error::from_driver;
-use crate::postgres::types::Types;
+use crate::postgres::types::{Timestamps, Types};
 
 /// A relation message, owned: what is kept while the catalog is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,9 +122,9 @@ SELECT r.root, n.nspname::text, t.relname::text,
 FROM r JOIN pg_catalog.pg_class t ON t.oid = r.root JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace";
 
 impl Catalog {
-    pub(super) fn new(endpoint: Endpoint, pipeline: String, session: Session) -> Self {
+    pub(super) fn new(endpoint: Endpoint, pipeline: String, session: Session, timestamps: Timestamps) -> Self {
         let session = OnDemand { endpoint, pipeline, session: Some(session) };
-        Self { session, types: Types::default() }
+        Self { session, types: Types::new(timestamps) }
     }
 
     /// Makes a table ready to receive rows.

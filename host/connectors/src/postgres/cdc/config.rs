@@ -7,6 +7,7 @@ use serde::Deserialize;
 use std::num::{NonZeroU32, NonZeroU64};
 
 use crate::postgres::endpoint::{ConnectionUrl, Endpoint, TlsConfig};
+use crate::postgres::types::Timestamps;
 
 /// How long a slot lives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
@@ -67,6 +68,9 @@ pub struct PostgresCdcConfig {
     /// How long a finished transaction waits for the next to share its batch.
     #[serde(default = "linger")]
     pub linger: Span,
+    /// How timestamps travel. A mirror's snapshot and stream should agree.
+    #[serde(default)]
+    pub timestamps: Timestamps,
 }
 
 fn yes() -> bool {

@@ -48,7 +48,7 @@ pub(super) async fn stream(mut config: PostgresCdcConfig, context: SourceContext
     let feedback = Feedback::start(out, start.lsn, pace.status_interval);
     let beat = |span: Span| Heartbeat::start(endpoint.clone(), context.pipeline.clone(), span.duration());
     let heartbeat = config.heartbeat_interval.map(beat);
-    let catalog = Catalog::new(endpoint, context.pipeline.clone(), session);
+    let catalog = Catalog::new(endpoint, context.pipeline.clone(), session, config.timestamps);
     let intake = Intake::new(start, config.batch_size.get() as usize);
     Ok(Stream::new((inbox, feedback), catalog, intake, pace, Meter::new(&context.pipeline), heartbeat))
 }

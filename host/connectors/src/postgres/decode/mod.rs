@@ -38,8 +38,8 @@ pub static OUT_OF_RANGE: Code = Code {
     retry: Retry::Operator,
     title: "a value lies outside the range of its column",
     help: "Timestamps are microseconds since 1970 in 64 bits, which end in the year 294247; PostgreSQL's end in \
-           294276. An integer can also be too large for the narrower integer column it is written to. Correct the \
-           row, widen the column, or cast the column to text in the query.",
+           294276. Set `timestamps: text` at the source (and at a mirror's snapshot source), or correct the row. An integer \
+           can also be too large for the narrower integer column it is written to: widen that.",
 };
 
 /// Why a field could not be decoded.
@@ -63,7 +63,7 @@ impl Undecodable {
                 &OUT_OF_RANGE,
                 format!("a value of column \"{column}\" lies after the year 294246, the last a timestamp column holds"),
             )
-            .hint("correct the row, or cast the column to text in the query"),
+            .hint("set `timestamps: text` at the source, or correct the row"),
         }
     }
 }

@@ -27,6 +27,7 @@ use faucet_core::ports::{Capture, Source, SourceCapabilities, SourceConnector, S
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::types::Timestamps;
 use super::{ConnectionUrl, Endpoint, TlsConfig};
 use reader::QuerySource;
 use split::{PartSpec, QuerySplit};
@@ -45,6 +46,9 @@ pub struct QueryConfig {
     /// Most rows in a page. A page is also cut at about 4 MiB.
     #[serde(default = "default_batch_size")]
     pub batch_size: usize,
+    /// How timestamps travel. A mirror's stream and snapshot should agree.
+    #[serde(default)]
+    pub timestamps: Timestamps,
 }
 
 fn default_batch_size() -> usize {
@@ -122,10 +126,10 @@ impl SourceConnector for Query {
         let endpoint = Endpoint::new(&config.connection_url, config.tls.as_ref())?;
         let session = endpoint.connect(&context.pipeline).await?;
         let part = match &context.part {
-            None => PartSpec { query: config.query, snapshot: None },
+            None => PartSpec { query: config.query.clone(), snapshot: None },
             Some(part) => PartSpec::read(part)?,
         };
-        Ok(Box::new(QuerySource::open(session, &part, config.batch_size, &context.pipeline).await?))
+        Ok(Box::new(QuerySource::open(session, &part, &config, &context.pipeline).await?))
     }
 
     fn capture(_: QueryConfig) -> Option<Box<dyn Capture>> {

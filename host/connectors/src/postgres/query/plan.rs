@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Column};
 use super::{DUPLICATE_COLUMN, NOT_A_QUERY, QUERY_WRITES, lex};
 use crate::postgres::error::from_driver;
 use crate::postgres::name::quoted;
-use crate::postgres::types::{ColumnType, Types, Wire};
+use crate::postgres::types::{ColumnType, Timestamps, Types, Wire};
 
 /// A described query.
 #[derive(Debug)]
@@ -38,14 +38,14 @@ pub enum Read {
 
 impl Plan {
     /// Describes `sql` inside the transaction that will run it.
-    pub async fn describe(client: &Client, sql: &str, pipeline: &str) -> Result<Self> {
+    pub async fn describe(client: &Client, sql: &str, timestamps: Timestamps, pipeline: &str) -> Result<Self> {
         let statement = client.prepare(sql).await.map_err(|e| failed(&e))?;
         if !statement.params().is_empty() {
             return Err(Error::new(&NOT_A_QUERY, "the query has parameters (`$1`)").hint("write the values into it"));
         }
         let columns = statement.columns();
         check_names(columns)?;
-        let mut types = Types::default();
+        let mut types = Types::new(timestamps);
         let wanted = || columns.iter().map(|c| (c.type_().oid(), c.type_modifier()));
         types.load(client, wanted()).await?;
         let types: Vec<_> = wanted().map(|(oid, modifier)| types.get_or_text(oid, modifier)).collect();

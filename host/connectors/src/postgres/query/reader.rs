@@ -8,11 +8,11 @@ use futures_util::StreamExt;
 use std::pin::Pin;
 use tokio_postgres::{CopyOutStream, SimpleQueryMessage, SimpleQueryRow, SimpleQueryStream};
 
-use super::NOT_A_QUERY;
 use super::copy::CopyDecoder;
 use super::plan::{Plan, Read, failed};
 use super::range::literal;
 use super::split::{PartSpec, SNAPSHOT_GONE};
+use super::{NOT_A_QUERY, QueryConfig};
 use crate::postgres::Session;
 use crate::postgres::decode::text;
 use crate::postgres::error::{CONNECTION_LOST, from_driver};
@@ -37,9 +37,10 @@ enum Rows {
 
 impl QuerySource {
     /// Describes the query and starts it.
-    pub async fn open(session: Session, part: &PartSpec, batch_size: usize, pipeline: &str) -> Result<Self> {
+    pub async fn open(session: Session, part: &PartSpec, config: &QueryConfig, pipeline: &str) -> Result<Self> {
+        let batch_size = config.batch_size;
         begin(&session, part.snapshot.as_deref()).await?;
-        let plan = Plan::describe(&session, &part.query, pipeline).await?;
+        let plan = Plan::describe(&session, &part.query, config.timestamps, pipeline).await?;
         let rows = match plan.read {
             Read::Copy { statement, wires } => {
                 let stream = session.copy_out(&statement).await.map_err(|e| failed(&e))?;
