@@ -37,17 +37,23 @@ pub fn cargo(arguments: &[&str]) -> Command {
     if let Some(compiler) = GUEST_COMPILER.get() {
         command.env(faucet_guest_build::COMPILER, compiler);
     }
+    let mut command = with_tools(command);
+    // Set for us by `cargo run`; they would describe xtask to whatever is built next.
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(|n| n.starts_with("CARGO_PKG_") || n.starts_with("CARGO_MANIFEST_")) {
+            command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// The command with the tools of [`find_tools_in`] on its path.
+pub fn with_tools(mut command: Command) -> Command {
     if let Some(tools) = TOOLS.get() {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(tools.clone()).chain(std::env::split_paths(&path));
         if let Ok(path) = std::env::join_paths(folders) {
             command.env("PATH", path);
-        }
-    }
-    // Set for us by `cargo run`; they would describe xtask to whatever is built next.
-    for (name, _) in std::env::vars_os() {
-        if name.to_str().is_some_and(|n| n.starts_with("CARGO_PKG_") || n.starts_with("CARGO_MANIFEST_")) {
-            command.env_remove(name);
         }
     }
     command

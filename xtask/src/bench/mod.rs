@@ -6,6 +6,7 @@
 
 mod cdc;
 mod goals;
+mod languages;
 mod measure;
 mod noop;
 mod report;
@@ -40,7 +41,7 @@ pub struct Arguments {
 }
 
 /// Every workload, in the order it is run.
-const IDS: [&str; 14] = [
+const IDS: [&str; 15] = [
     "aa",
     "append",
     "append_pgcopydb",
@@ -49,6 +50,7 @@ const IDS: [&str; 14] = [
     "upsert_again",
     "jsonl",
     "wasm_noop",
+    "languages",
     "c1",
     "c2",
     "c3",
@@ -57,8 +59,8 @@ const IDS: [&str; 14] = [
     "steady",
 ];
 
-/// Measured only when asked for: it takes minutes.
-const LONG: [&str; 1] = ["c5"];
+/// Measured only when asked for: they take minutes, or tools of other languages.
+const LONG: [&str; 2] = ["c5", "languages"];
 
 /// What all workloads share.
 struct Bench {
@@ -79,34 +81,46 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         println!("wasm_noop: building and running the bench of faucet-wasm");
         outcomes.push(noop::measure()?);
     }
-    let rest: Vec<&str> = ids.iter().copied().filter(|id| *id != "wasm_noop").collect();
+    let mut missed = Vec::new();
+    if ids.contains(&"languages") {
+        missed.extend(languages::measure(&faucet(arguments)?)?);
+    }
+    let rest: Vec<&str> = ids.iter().copied().filter(|id| !matches!(*id, "wasm_noop" | "languages")).collect();
     if !rest.is_empty() {
         let mut bench = Bench::prepare(arguments)?;
         for id in rest {
             outcomes.extend(bench.measure(id)?);
         }
     }
-    report::print(&outcomes);
+    if !outcomes.is_empty() {
+        report::print(&outcomes);
+    }
     if let Some(file) = &arguments.json {
         report::write(file, &outcomes)?;
         println!("\nwritten to {}", file.display());
     }
-    match goals::missed(&outcomes).as_slice() {
+    missed.extend(goals::missed(&outcomes));
+    match missed.as_slice() {
         [] => Ok(()),
         missed => Err(Failure::new(format!("goals that were not reached:\n  {}", missed.join("\n  ")))),
+    }
+}
+
+/// The binary that is measured.
+fn faucet(arguments: &Arguments) -> Result<PathBuf> {
+    match &arguments.faucet {
+        Some(faucet) => Ok(faucet.clone()),
+        None => {
+            println!("building a release of faucet (the first time takes a while)");
+            workspace::build_faucet(&["--release", "--bin", "faucet"])
+        }
     }
 }
 
 impl Bench {
     fn prepare(arguments: &Arguments) -> Result<Self> {
         setup::postgres::ensure()?;
-        let faucet = match &arguments.faucet {
-            Some(faucet) => faucet.clone(),
-            None => {
-                println!("building a release of faucet (the first time takes a while)");
-                workspace::build_faucet(&["--release", "--bin", "faucet"])?
-            }
-        };
+        let faucet = faucet(arguments)?;
         let folder = workspace::scratch("bench")?;
         println!("starting a private PostgreSQL (fsync on) and making 1,000,000 orders");
         Ok(Self { faucet, server: Server::start()?, folder, runs: arguments.runs })

@@ -11,18 +11,26 @@ use serde_json::json;
 use super::subject;
 use crate::args::{Global, Output, VerifyArgs};
 use crate::display::Failure;
+use crate::plugins::Loader;
 use crate::session;
 
 /// Rows of a page, as a pipeline has them.
 const ROWS: usize = 1000;
+
+/// Instances that are opened to see how much memory each takes.
+const INSTANCES: u32 = 16;
 
 /// How long is measured.
 const LONG: Duration = Duration::from_secs(1);
 
 /// Measures it and prints the figures.
 pub fn execute(global: &Global, args: &VerifyArgs) -> Result<(), Failure> {
+    let loader = Loader::new()?;
+    let spec = subject::spec(&args.component)?;
+    // The first time it may have to be compiled; from then on it is in the cache.
+    loader.component(&spec)?;
     let loaded = Instant::now();
-    let plugin = subject::load(&args.component)?;
+    let plugin = loader.component(&spec)?;
     let load = loaded.elapsed();
     if plugin.role() != Role::Transform {
         return Err(Failure::Usage("only a transform can be measured by itself".to_owned()));
@@ -31,24 +39,28 @@ pub fn execute(global: &Global, args: &VerifyArgs) -> Result<(), Failure> {
         args.cases.clone().ok_or_else(|| Failure::Usage("name the cases to measure with: --cases PATH".into()))?;
     let (case, page) = first_page(&cases::read(&path).map_err(Failure::Usage)?)?;
     let figures = session::block_on(measure(&plugin, &case, &page))??;
-    let Figures { open, plugin: cost, native } = figures;
+    let Figures { open, plugin: cost, native, memory } = figures;
     let per_row = |cost: Duration| cost.as_secs_f64() * 1e9 / page.rows() as f64;
     match global.output {
         Output::Json => println!(
             "{}",
             json!({"case": case.case, "rows": page.rows(), "columns": page.columns().len(),
                    "ns_per_row": per_row(cost), "ns_per_row_native": per_row(native), "rows_per_second": 1e9 / per_row(cost),
-                   "load_ms": load.as_secs_f64() * 1e3, "open_ms": open.as_secs_f64() * 1e3})
+                   "load_ms": load.as_secs_f64() * 1e3, "open_ms": open.as_secs_f64() * 1e3, "instance_kib": memory})
         ),
         Output::Text => {
             println!("{} rows of {} columns, of the case \"{}\"", page.rows(), page.columns().len(), case.case);
             println!("  {:.0} ns a row, {:.0} rows a second", per_row(cost), 1e9 / per_row(cost));
             println!("  {:.1} ns a row for a native step that copies the page and does nothing else", per_row(native));
+            let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
             println!(
-                "  {:.1} ms to load, {:.2} ms to open an instance",
-                load.as_secs_f64() * 1e3,
-                open.as_secs_f64() * 1e3
+                "  {:.1} ms to load from the cache, {:.2} ms to open an instance",
+                milliseconds(load),
+                milliseconds(open)
             );
+            if let Some(memory) = memory {
+                println!("  {memory:.0} KiB of memory for each further instance");
+            }
         }
     }
     Ok(())
@@ -69,11 +81,15 @@ struct Figures {
     open: Duration,
     plugin: Duration,
     native: Duration,
+    /// KiB of each further instance, where the system tells.
+    memory: Option<f64>,
 }
 
-async fn measure(plugin: &Plugin, case: &Case, page: &Page) -> Result<Figures, Failure> {
+async fn measure(tried: &Plugin, case: &Case, page: &Page) -> Result<Figures, Failure> {
+    // What is done once for all instances is not counted.
+    tried.open(case.config.clone())?;
     let opened = Instant::now();
-    let mut transform = plugin.open(case.config.clone())?;
+    let mut transform = tried.open(case.config.clone())?;
     let open = opened.elapsed();
     // The first page is not like the others: code is warmed, memory grows.
     transform.apply(page.clone()).await?;
@@ -85,7 +101,28 @@ async fn measure(plugin: &Plugin, case: &Case, page: &Page) -> Result<Figures, F
         times.push(one.elapsed());
     }
     times.sort();
-    Ok(Figures { open, plugin, native: times[times.len() / 2] })
+    let memory = memory(tried, case, page).await?;
+    Ok(Figures { open, plugin, native: times[times.len() / 2], memory })
+}
+
+/// How much the process grows with each further instance that has seen a page, in KiB.
+async fn memory(plugin: &Plugin, case: &Case, page: &Page) -> Result<Option<f64>, Failure> {
+    let before = resident();
+    let mut instances = Vec::new();
+    for _ in 0..INSTANCES {
+        let mut transform = plugin.open(case.config.clone())?;
+        transform.apply(page.clone()).await?;
+        instances.push(transform);
+    }
+    let grown = before.zip(resident()).map(|(before, after)| after.saturating_sub(before));
+    Ok(grown.map(|grown| grown as f64 / f64::from(INSTANCES)))
+}
+
+/// What the process keeps in memory, in KiB (`VmRSS` of proc_pid_status(5)).
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 async fn median(transform: &mut dyn Transform, page: &Page) -> Result<Duration, Failure> {

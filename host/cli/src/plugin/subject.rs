@@ -32,7 +32,8 @@ pub fn load_with_folders(file: &Path, folder: &Path) -> Result<Plugin, Failure> 
     Ok(loader.component(&PluginSpec { grants, ..plain })?)
 }
 
-fn spec(file: &Path) -> Result<PluginSpec, Failure> {
+/// A component with nothing granted.
+pub fn spec(file: &Path) -> Result<PluginSpec, Failure> {
     let name = file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let file: PathBuf = file.to_owned();
     Ok(PluginSpec { ceiling: plugins::ceiling()?, ..PluginSpec::new(name, Origin::File(file)) })
