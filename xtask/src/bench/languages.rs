@@ -104,7 +104,7 @@ fn records(project: &Path, language: &str) -> Result<Option<PathBuf>> {
             command
         }
         "js" => {
-            let mut command = Command::new(project.join("faucet/node_modules/.bin/componentize-qjs"));
+            let mut command = Command::new(project.join("vendor/faucet/node_modules/.bin/componentize-qjs"));
             command.args(["--wit", "records.wit", "--js", "mask.js", "-n", "records", "--sync", "-o"]).arg(&out);
             command
         }
