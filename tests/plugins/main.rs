@@ -6,6 +6,7 @@ mod boundary;
 mod built;
 mod cases;
 mod http;
+mod registry;
 mod reload;
 mod replay;
 mod rest;

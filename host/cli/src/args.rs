@@ -256,6 +256,16 @@ pub enum PluginCommand {
     Bench(VerifyArgs),
     /// Show what a component is and what it asks for, without trusting it with anything
     Inspect(ComponentArgs),
+    /// Put a component into an OCI registry
+    ///
+    /// Prints the reference with the digest of what was pushed. Credentials are those of `docker login` or `podman login`, or
+    /// the variables FAUCET_REGISTRY_USER and FAUCET_REGISTRY_PASSWORD.
+    Push(PluginPushArgs),
+    /// Fetch the plugins of a configuration from their registries, or one component into a file
+    ///
+    /// Of a configuration, every plugin with `oci` is fetched, and `faucet.lock` beside it says which components they are. What
+    /// is locked stays until `--update`. Pipelines themselves never ask a registry.
+    Pull(PluginPullArgs),
 }
 
 #[derive(Debug, Args)]
@@ -299,6 +309,38 @@ pub struct VerifyArgs {
     /// Cases with configurations and pages to try it with: a file, or a folder of .json files
     #[arg(long, value_name = "PATH")]
     pub cases: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct PluginPushArgs {
+    /// The component's .wasm file
+    #[arg(value_name = "FILE")]
+    pub component: PathBuf,
+    /// Where it goes: REGISTRY/REPOSITORY:TAG
+    #[arg(value_name = "REFERENCE")]
+    pub reference: String,
+    /// Speak to any registry without TLS, not only to one on this machine
+    #[arg(long)]
+    pub plain_http: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct PluginPullArgs {
+    /// A configuration, or with --file the reference of one component: REGISTRY/REPOSITORY:TAG, or @sha256:DIGEST
+    #[arg(value_name = "CONFIG or REFERENCE")]
+    pub what: String,
+    /// Put the one component that REFERENCE names into this file
+    #[arg(long, short = 'o', value_name = "FILE", conflicts_with_all = ["locked", "update"])]
+    pub file: Option<PathBuf>,
+    /// Fail where faucet.lock would have to change
+    #[arg(long, conflicts_with = "update")]
+    pub locked: bool,
+    /// Look up tags again that are locked already
+    #[arg(long)]
+    pub update: bool,
+    /// Speak to any registry without TLS, not only to one on this machine
+    #[arg(long)]
+    pub plain_http: bool,
 }
 
 #[derive(Debug, Args)]

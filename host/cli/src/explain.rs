@@ -10,6 +10,7 @@ pub fn all_codes() -> Vec<&'static Code> {
     let mut codes = [
         faucet_core::codes(),
         faucet_connectors::registry::codes(),
+        faucet_registry::CODES.to_vec(),
         faucet_wasm::CODES.to_vec(),
         crate::session::CODES.to_vec(),
     ]

@@ -2,7 +2,8 @@
 
 use faucet_core::config::document::{Plugin as Declared, Reload};
 use faucet_core::config::{LoadedPlugin, Part, PluginLoader};
-use faucet_core::error::{Error, Problem, Result};
+use faucet_core::error::{Blame, Code, Error, Problem, Result, Retry};
+use faucet_registry::{Lock, Resolved, Store, resolve};
 use faucet_wasm::{Ceiling, Changing, Grants, Host, HostOptions, Limits, LoadError, Origin, Plugin, PluginSpec, Role};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -103,17 +104,10 @@ impl Loader {
     }
 
     fn spec(&self, name: &str, plugin: &Declared, folder: &Path) -> Result<PluginSpec, Vec<Problem>> {
-        let origin = match (&plugin.path, bundled::bytes(name)) {
-            (Some(path), _) => Origin::File(folder.join(path)),
-            (None, Some(bytes)) => Origin::Bundled(bytes),
-            (None, None) => {
-                let problem = Problem::error("", "`path` is missing, and no component of this name comes with faucet");
-                return Err(vec![problem.hint("name the component's .wasm file: path: ./FILE.wasm")]);
-            }
-        };
+        let (origin, locked) = origin(name, plugin, folder).map_err(|problem| vec![problem])?;
         let secrets = plugin.secrets.iter().map(|(name, value)| (name.clone(), value.0.clone())).collect();
         Ok(PluginSpec {
-            sha256: plugin.sha256.clone(),
+            sha256: plugin.sha256.clone().or(locked),
             limits: block("limits", plugin.limits.as_ref())?,
             grants: block("grants", plugin.grants.as_ref())?,
             secrets,
@@ -131,6 +125,67 @@ impl Loader {
         Ok(self.host.load(spec)?)
     }
 }
+
+/// Where a declared component is; of one from a registry, also the digest that the lock file says.
+fn origin(name: &str, plugin: &Declared, folder: &Path) -> Result<(Origin, Option<String>), Problem> {
+    match (&plugin.path, &plugin.oci, bundled::bytes(name)) {
+        (Some(_), Some(_), _) => {
+            Err(Problem::error("oci", "`path` and `oci` both say where the component is").hint("keep one of them"))
+        }
+        (Some(path), None, _) => Ok((Origin::File(folder.join(path)), None)),
+        (None, Some(reference), _) => {
+            let resolved = resolved(reference, folder).map_err(|error| at("oci", &error))?;
+            let digest = resolved.digest.hex();
+            match &plugin.sha256 {
+                Some(pin) if !pin.eq_ignore_ascii_case(&digest) => {
+                    Err(Problem::error("sha256", format!("faucet.lock says {digest} for {reference}")))
+                }
+                _ => Ok((Origin::File(resolved.path), Some(digest))),
+            }
+        }
+        (None, None, Some(bytes)) => Ok((Origin::Bundled(bytes), None)),
+        (None, None, None) => {
+            let problem = Problem::error("", "`path` is missing, and no component of this name comes with faucet");
+            Err(problem.hint("name the component's .wasm file: path: ./FILE.wasm; or `oci`, where it is in a registry"))
+        }
+    }
+}
+
+fn resolved(reference: &str, folder: &Path) -> Result<Resolved> {
+    resolve(&reference.parse()?, &Lock::read(&lock_file(folder))?, &store()?)
+}
+
+/// The lock file for configurations in a folder.
+pub fn lock_file(folder: &Path) -> PathBuf {
+    folder.join("faucet.lock")
+}
+
+/// Where pulled components are kept: `FAUCET_PLUGIN_STORE`, else the user's folder for data.
+///
+/// # Errors
+/// When there is no such folder because `HOME` is not set.
+pub fn store() -> Result<Store> {
+    let explicit = env::var_os("FAUCET_PLUGIN_STORE").map(PathBuf::from);
+    let user = || {
+        let base = env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+        let home = || Some(PathBuf::from(env::var_os("HOME")?).join(".local/share"));
+        base.or_else(home).map(|base| base.join("faucet/plugins"))
+    };
+    let folder = explicit.or_else(user).ok_or_else(|| {
+        Error::new(&NO_STORE, "no folder to keep components in").hint("set FAUCET_PLUGIN_STORE, or HOME")
+    })?;
+    Ok(Store::at(folder))
+}
+
+/// There is nowhere to keep components.
+pub static NO_STORE: Code = Code {
+    id: "plugin.no_store",
+    blame: Blame::Environment,
+    retry: Retry::Operator,
+    title: "there is no folder to keep pulled components in",
+    help: "Components from registries are kept in `FAUCET_PLUGIN_STORE`, else in `$XDG_DATA_HOME/faucet/plugins`, else in \
+           `~/.local/share/faucet/plugins`. None of the variables that say where that is has a value: set one of them.",
+};
 
 /// What the operator of this machine allows at most.
 ///
@@ -150,8 +205,12 @@ fn block<T: Default + DeserializeOwned>(key: &str, block: Option<&Map<String, Va
 
 /// An entry that can't be loaded, as a problem of the configuration: at the digest when that is what differs.
 fn as_problem(error: &Error) -> Problem {
-    let path = if error.code().id == "plugin.digest_mismatch" { "sha256" } else { "path" };
-    let problem = Problem::error(path, format!("{error} [{}]", error.code().id));
+    at(if error.code().id == "plugin.digest_mismatch" { "sha256" } else { "path" }, error)
+}
+
+/// An error as a problem of a key.
+fn at(key: &str, error: &Error) -> Problem {
+    let problem = Problem::error(key, format!("{error} [{}]", error.code().id));
     match error.hint_text() {
         Some(hint) => problem.hint(hint),
         None => problem,

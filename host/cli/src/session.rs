@@ -46,6 +46,7 @@ pub static CODES: &[&Code] = &[
     &crate::doctor::UNWELL,
     &crate::doctor::NOTHING_TO_EXAMINE,
     &crate::drop_mirror::NOT_CONFIRMED,
+    &crate::plugins::NO_STORE,
     &crate::replay::DIFFERS,
     &crate::replay::NO_SUCH_STEP,
     &crate::trace::NO_SUCH_COLUMN,

@@ -38,6 +38,6 @@ pub use grant::{Access, Ceiling, DirGrant, Grants, Wants};
 pub use host::{Host, HostOptions, LoadError};
 pub use limits::Limits;
 pub use origin::{Origin, PluginSpec};
-pub use plugin::{Description, Plugin};
+pub use plugin::{Description, Names, Plugin};
 pub use reload::Changing;
 pub use v0_1::Role;

@@ -77,6 +77,11 @@ impl Plugin {
         &self.shared.version
     }
 
+    /// What the component imports and exports, as its binary says.
+    pub fn world(&self) -> Names {
+        self.shared.pre.world(&self.shared.runtime.engine)
+    }
+
     /// For a component that has to be a transform.
     pub(crate) fn not_a_transform(&self) -> Error {
         let what = format!("{} is a {}, and a transform is needed", self.shared.subject, self.role().name());
@@ -139,6 +144,15 @@ impl Plugin {
         assert_eq!(self.role(), Role::Transform, "only a transform is opened as one");
         Ok(Box::new(GuestTransform::open(self.shared.clone(), config.to_string())?))
     }
+}
+
+/// The names of what a component imports and exports, such as `wasi:clocks/wall-clock@0.2.0`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    /// What it imports.
+    pub imports: Vec<String>,
+    /// What it exports.
+    pub exports: Vec<String>,
 }
 
 /// What all instances of a plugin share.

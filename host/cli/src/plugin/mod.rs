@@ -7,6 +7,8 @@ mod inspect;
 mod kit;
 mod new;
 pub mod project;
+mod pull;
+mod push;
 pub mod subject;
 mod test;
 mod verify;
@@ -24,5 +26,7 @@ pub fn execute(global: &Global, command: &PluginCommand) -> Result<(), Failure> 
         PluginCommand::Dev(args) => dev::execute(global, args),
         PluginCommand::Verify(args) => verify::execute(global, args),
         PluginCommand::Bench(args) => bench::execute(global, args),
+        PluginCommand::Push(args) => push::execute(global, args),
+        PluginCommand::Pull(args) => pull::execute(global, args),
     }
 }

@@ -192,11 +192,15 @@ pub struct Snapshot {
     "oci": "name a local file with `path` for now",
 })))]
 pub struct Plugin {
-    /// The component's `.wasm` file, relative to the folder of this configuration. Without it, the entry is about the
-    /// component of this name that comes with faucet: what it may do, and use.
+    /// The component's `.wasm` file, relative to the folder of this configuration. Without it and without `oci`, the entry is
+    /// about the component of this name that comes with faucet: what it may do, and use.
     #[schemars(length(min = 1))]
     pub path: Option<String>,
-    /// The SHA-256 of the file in hexadecimal. Another file under that path is refused.
+    /// Where the component is in an OCI registry, in place of `path`: REGISTRY/REPOSITORY:TAG, with or instead of a tag
+    /// @sha256:DIGEST. It is the one that `faucet plugin pull` fetched and wrote into `faucet.lock`; a pipeline asks no registry.
+    #[schemars(length(min = 1))]
+    pub oci: Option<String>,
+    /// The SHA-256 of the component in hexadecimal. Another one is refused.
     #[schemars(regex(pattern = "^[0-9A-Fa-f]{64}$"), extend("x-pattern-hint" = "64 hexadecimal digits, as sha256sum prints them"))]
     pub sha256: Option<String>,
     /// What it may do beyond its pages. It gets what it asks for, this grants and the operator's ceiling allows. Without

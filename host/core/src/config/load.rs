@@ -15,7 +15,7 @@ use super::plan::{Plan, Purpose};
 use super::problem::{Located, Report};
 use super::stages::{self, Stages};
 use super::text::ConfigText;
-use super::{Redactor, parse, rules};
+use super::{Redactor, parse, path, rules};
 use crate::error::{Problem, Severity};
 
 /// A configuration that can run.
@@ -49,6 +49,25 @@ pub fn load(
     match plan {
         Some(plan) if !report.is_fatal() => Ok(Loaded { plan, warnings: report }),
         _ => Err(report),
+    }
+}
+
+/// What the plugins of a configuration are in registries: the name of each that has `oci`, and the reference. Nothing else of
+/// the configuration is looked at.
+///
+/// # Errors
+/// When the text can't be read, or a reference can't be filled in.
+pub fn references(text: &ConfigText, surroundings: &dyn Surroundings) -> Result<Vec<(String, String)>, Report> {
+    let (tree, survey) = parse(text);
+    let Some(tree) = tree else { return Err(Report::new(&text.name, survey.problems)) };
+    let session = Session::new(tree, surroundings);
+    let plugins = session.tree.get("plugins").and_then(Value::as_object).into_iter().flatten();
+    let reference = |(name, entry): (&String, &Value)| Some((name.clone(), entry.get("oci")?.as_str()?.to_owned()));
+    let found: Vec<_> = plugins.filter_map(reference).collect();
+    let at = |name: &str| path::key(&path::key("plugins", name), "oci");
+    match found.iter().all(|(name, _)| session.is_filled(&at(name))) {
+        true => Ok(found),
+        false => Err(session.report(&text.name, &survey.locations)),
     }
 }
 

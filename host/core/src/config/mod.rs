@@ -28,7 +28,7 @@ pub use byte_size::ByteSize;
 pub use catalog::{Catalog, LoadedPlugin, Part, PluginLoader};
 pub use document::Document;
 pub use interpolate::{Interpolated, Origins, ProcessSurroundings, Surroundings, interpolate};
-pub use load::{Loaded, load};
+pub use load::{Loaded, load, references};
 pub use locate::{Locations, Position, Spot, Survey};
 pub use parse::parse;
 pub use plan::{DeadLettersPlan, MirrorPlan, Plan, PluginPlan, Purpose, Stage};

@@ -68,7 +68,7 @@ fn plugins(session: &mut Session, text: &ConfigText, catalog: &Catalog) -> Vec<D
     let mut declared = Vec::with_capacity(entries.len());
     for (name, entry) in entries {
         let at = path::key("plugins", &name);
-        let taken = catalog.roles(&name).first().copied().filter(|_| entry.get("path").is_some());
+        let taken = catalog.roles(&name).first().copied().filter(|_| entry.get("path").or(entry.get("oci")).is_some());
         if let Some(role) = taken {
             let problem = Problem::error(&at, format!("`{name}` is the name of a built-in {role}"));
             session.key_problem(problem.hint("give the plugin another name"));

@@ -7,7 +7,7 @@ use crate::capability::{Surroundings, World};
 use crate::engine::Runtime;
 use crate::grant::{Access, Wants};
 use crate::limits::Limits;
-use crate::plugin::Description;
+use crate::plugin::{Description, Names};
 use wasmtime::Store;
 use wasmtime::component::{Component, InstancePre};
 
@@ -76,6 +76,13 @@ impl Pre {
             Exported::Source(_) => Role::Source,
             Exported::Sink(_) => Role::Sink,
         }
+    }
+
+    /// Names of all that the component imports and exports.
+    pub(crate) fn world(&self, engine: &wasmtime::Engine) -> Names {
+        let component = self.instance.component();
+        let imports = component.component_type().imports(engine).map(|(name, _)| name.to_owned()).collect();
+        Names { imports, exports: Self::exports(component, engine) }
     }
 
     /// Names of all that a component exports.
