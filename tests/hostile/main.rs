@@ -11,6 +11,7 @@ mod grants;
 mod kept;
 mod lair;
 mod leaks;
+mod measures;
 mod outbound;
 mod secrets;
 mod server;

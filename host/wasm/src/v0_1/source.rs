@@ -75,7 +75,7 @@ struct Answer {
 impl PluginSource {
     /// Opens a session. Blocks while the guest does.
     pub(crate) fn open(plugin: Arc<Shared>, config: &str, bookmark: Option<&Bookmark>) -> Result<Self> {
-        let changes = check(&plugin, config).map_err(|ended| plugin.refused(ended, &Call::Check))?.changes;
+        let changes = plugin.check(config).map_err(|refusal| plugin.refused(refusal))?.source().changes;
         let kept = bookmark.map(|bookmark| plugin.kept(bookmark)).transpose()?;
         let call = Call::Open;
         let mut guest = plugin.instantiate(&call)?;
@@ -90,11 +90,9 @@ impl PluginSource {
     }
 }
 
-/// What a source says about a configuration. Runs without anything granted.
-pub(crate) fn check(plugin: &Shared, config: &str) -> Result<SourceCapabilities, Ended> {
-    let mut guest = plugin.closed(&Call::Check)?;
-    let said =
-        guest.call(&plugin.runtime, config.len(), |functions, store| source(functions).call_check(store, config))?;
+/// What a source says about a configuration.
+pub(crate) fn check(guest: &mut Guest, runtime: &Runtime, config: &str) -> Result<SourceCapabilities, Ended> {
+    let said = guest.call(runtime, config.len(), |functions, store| source(functions).call_check(store, config))?;
     let (changes, capture, replayable) = (said.changes, said.capture, said.replayable);
     Ok(SourceCapabilities { changes, capture, replayable, split: false })
 }
