@@ -15,5 +15,6 @@ mod measures;
 mod outbound;
 mod secrets;
 mod server;
+mod sessions;
 mod sinks;
 mod sources;
