@@ -32,7 +32,7 @@ const LINES: &str = r#"{"id":9007199254740993,"price":1.50,"ratio":0.1,"ok":true
 
 fn columns() -> Value {
     json!({
-        "id": "i64", "price": "decimal", "ratio": "f64", "ok": "bool", "note": "text", "at": "timestamptz",
+        "id": "int64", "price": "decimal", "ratio": "float64", "ok": "boolean", "note": "text", "at": "timestamptz",
         "day": "date", "doc": "json", "raw": "bytes",
     })
 }

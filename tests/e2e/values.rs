@@ -183,7 +183,7 @@ fn every_timestamp_arrives_as_text() {
 
 /// The float that a text means in its own width.
 fn float(kind: &str, text: &str) -> f64 {
-    if kind == "f32" { text.parse::<f32>().unwrap().into() } else { text.parse().unwrap() }
+    if kind == "float32" { text.parse::<f32>().unwrap().into() } else { text.parse().unwrap() }
 }
 
 /// The same float, not the same text. Both zeros are one in SQLite.
@@ -210,9 +210,9 @@ fn to_sqlite(matrix: &Matrix) -> (Faucet, PathBuf) {
     matrix.assert_cells(&found, |case, source, found| {
         let (Some(source), Some(found)) = (source, found) else { return source == found };
         match case.kind {
-            "bool" => found == if source == "t" { "1" } else { "0" },
+            "boolean" => found == if source == "t" { "1" } else { "0" },
             // SQLite's floats are wide ones.
-            "f32" | "f64" => same_float(float(case.kind, source), float("f64", found)),
+            "float32" | "float64" => same_float(float(case.kind, source), float("float64", found)),
             "timestamptz" => found == source.replacen("+00", "+00:00", 1),
             _ => found == source,
         }
@@ -248,8 +248,8 @@ fn json_form(kind: &str, source: &str) -> String {
     let string = |text: &str| serde_json::json!(text).to_string();
     let is_word = source.contains("NaN") || source.contains("nfinity");
     match kind {
-        "bool" => if source == "t" { "true" } else { "false" }.to_owned(),
-        "i64" => source.to_owned(),
+        "boolean" => if source == "t" { "true" } else { "false" }.to_owned(),
+        "int64" => source.to_owned(),
         "decimal" if is_word => string(source),
         "decimal" => source.to_owned(),
         "timestamp" if !is_word => string(&source.replacen(' ', "T", 1)),
@@ -284,7 +284,7 @@ fn to_jsonl(matrix: &Matrix) {
     let found: Vec<Row> = ids.iter().map(cells).collect();
     matrix.assert_cells(&found, |case, source, found| match (source, found) {
         (None, found) => found == Some("null"),
-        (Some(source), Some(found)) if matches!(case.kind, "f32" | "f64") => {
+        (Some(source), Some(found)) if matches!(case.kind, "float32" | "float64") => {
             let (left, right) = (float(case.kind, source), float(case.kind, found.trim_matches('"')));
             same_float(left, right)
                 && left.is_sign_negative() == right.is_sign_negative()

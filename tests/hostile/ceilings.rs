@@ -114,11 +114,26 @@ fn folders_have_to_lie_below_its_own() {
     for folder in ["other", "mine/../other", "mine/sneaky", ""] {
         assert!(seen(&mine, folder).starts_with("error: "), "{folder}");
     }
-    let to_read = format!("dirs: [{{ path: {} }}]", at("mine"));
-    for text in ["{}", &to_read] {
-        assert!(seen(text, "mine/work").starts_with("error: "), "{text}");
-    }
+    assert!(seen("{}", "mine/work").starts_with("error: "));
     assert_eq!(fs::read_dir(place.path().join("other")).unwrap().count(), 0);
+}
+
+#[test]
+fn a_folder_that_it_has_for_reading_is_granted_for_reading() {
+    let place = tempfile::tempdir().unwrap();
+    fs::write(place.path().join("old"), "listed").unwrap();
+    let dirs = vec![DirGrant { path: place.path().into(), name: Some("/data".to_owned()), access: Access::Write }];
+    let (text, grants) =
+        (format!("dirs: [{{ path: {} }}]", place.path().display()), Grants { dirs, ..Grants::default() });
+    let seen = |config| under(&text, &grants, config).unwrap();
+    assert_eq!(seen(json!({ "do": "file-read", "path": "/data/old" })), "listed");
+    let write = json!({ "do": "file-write", "path": "/data/new", "text": "x" });
+    assert_eq!(seen(write), "error: PermissionDenied");
+    let plugin = load(&spec(&text, &grants)).unwrap();
+    let line = format!("read {} as /data, as far as the operator's ceiling goes", place.path().display());
+    assert_eq!(plugin.grants(), [line]);
+    let told = |what: &str| plugin.warnings().iter().any(|w| w.path == "grants.dirs[0]" && w.message.contains(what));
+    assert!(told("writing is above the ceiling"), "{:?}", plugin.warnings());
 }
 
 #[test]

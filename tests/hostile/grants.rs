@@ -52,12 +52,29 @@ fn what_is_asked_for_and_not_granted_is_a_warning() {
     let plugin = load(&prober(Grants::default())).unwrap();
     assert_eq!(plugin.grants(), [""; 0]);
     let asked =
-        ["HTTP requests to *", "named /data", "named /reference", "variable PATH", "the real clock", "the real random"];
+        ["HTTP requests to *", "named /data", "named /reference", "variable PATH", "the real time", "real randomness"];
     for what in asked {
         let told = |w: &&Problem| w.path == "grants" && w.message.contains(what) && w.hint.is_some();
         assert_eq!(plugin.warnings().iter().filter(told).count(), 1, "{what}: {:?}", plugin.warnings());
     }
     assert!(plugin.warnings().iter().all(|warning| warning.severity == Severity::Warning));
+}
+
+#[test]
+fn every_host_that_is_asked_for_is_a_line_of_its_own() {
+    let plugin = load(&spec("hostile_source.wasm")).unwrap();
+    let hints: Vec<_> = plugin.warnings().iter().filter_map(|warning| warning.hint.as_deref()).collect();
+    let wanted = r#"if you trust it with that: grants: { http: ["asked.invalid:443", "also.invalid:443"] }"#;
+    assert!(hints.contains(&wanted), "{hints:?}");
+}
+
+#[test]
+fn two_folders_of_one_name_are_a_problem() {
+    let dirs = vec![dir("/", "/data"), dir("/", "/reference"), dir("/", "/data")];
+    let found = problems(Grants { dirs, ..Grants::default() });
+    assert_eq!(found.len(), 1, "{found:?}");
+    let (path, message) = (found[0].path.as_str(), found[0].message.as_str());
+    assert_eq!((path, message), ("grants.dirs[2].name", "another folder is named /data too"));
 }
 
 #[test]

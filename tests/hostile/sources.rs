@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-fn loaded(spec: &PluginSpec) -> Arc<dyn AnySource> {
+pub fn loaded(spec: &PluginSpec) -> Arc<dyn AnySource> {
     match Part::from(load(spec).unwrap()) {
         Part::Source(source) => source,
         other => panic!("it is a {}", other.role()),
@@ -22,7 +22,7 @@ fn villain() -> &'static Arc<dyn AnySource> {
     SOURCE.get_or_init(|| loaded(&spec("hostile_source.wasm")))
 }
 
-fn config(mode: &str) -> Value {
+pub fn config(mode: &str) -> Value {
     json!({ "mode": mode })
 }
 
@@ -35,7 +35,7 @@ fn open(mode: &str) -> Result<Box<dyn Source>> {
 }
 
 /// Reads to the end or to an error, which all modes but the endless ones reach soon.
-fn read(source: &mut Box<dyn Source>) -> (Vec<Batch>, Option<Error>) {
+pub fn read(source: &mut Box<dyn Source>) -> (Vec<Batch>, Option<Error>) {
     let mut batches = Vec::new();
     for _ in 0..20 {
         match wait(source.next()) {
@@ -48,7 +48,7 @@ fn read(source: &mut Box<dyn Source>) -> (Vec<Batch>, Option<Error>) {
 }
 
 /// The error that reading in a mode ends in.
-fn failure(mode: &str, code: &str) -> Error {
+pub fn failure(mode: &str, code: &str) -> Error {
     let (_, error) = read(&mut open(mode).unwrap());
     let error = error.unwrap_or_else(|| panic!("{mode} ended well"));
     assert_tells(&error, code, "read");
@@ -56,7 +56,7 @@ fn failure(mode: &str, code: &str) -> Error {
 }
 
 /// A folder that is granted as `/count`.
-fn with_folder(folder: &Path) -> PluginSpec {
+pub fn with_folder(folder: &Path) -> PluginSpec {
     let dirs = vec![DirGrant { path: folder.to_owned(), name: Some("/count".to_owned()), access: Access::Write }];
     PluginSpec { grants: Grants { dirs, ..Grants::default() }, ..spec("hostile_source.wasm") }
 }
@@ -234,16 +234,19 @@ fn a_check_touches_nothing() {
     spec.grants.http = vec!["asked.invalid".to_owned()];
     spec.limits = Limits { deadline_ms: Some(60_000), ..Limits::default() };
     let source = loaded(&spec);
-    for (mode, what) in [
-        ("check-http", "says \"the request is not allowed"),
-        ("check-file", "says \"/count: NotFound\""),
-        ("check-panic", "crashed (panic or unreachable code)"),
-        ("check-loop", "did not finish within 2000 ms"),
+    let closed = "asked.invalid:443 can't be reached while a plugin is described or checked, whatever is granted";
+    for (mode, what, hint) in [
+        ("check-http", "says \"the request is not allowed", Some(closed)),
+        ("check-file", "says \"/count: NotFound\"", Some("mend the plugin's configuration, or what reaches it")),
+        ("check-panic", "crashed (panic or unreachable code)", None),
+        ("check-panic", "no configuration pleases me", None),
+        ("check-loop", "did not finish within 2000 ms", Some("raise limits.deadline_ms, or lower batch_size")),
     ] {
         for problems in [source.capabilities(&config(mode)).unwrap_err(), source.validate(&config(mode))] {
             assert_eq!(problems.len(), 1, "{mode}: {problems:?}");
             let message = &problems[0].message;
             assert!(message.contains(what) && message.contains("in 'check'"), "{mode}: {message}");
+            assert_eq!(problems[0].hint.as_deref(), hint, "{mode}");
         }
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

@@ -14,14 +14,19 @@ pub type DeclaredColumns = BTreeMap<String, DeclaredKind>;
 #[serde(rename_all = "lowercase")]
 pub enum DeclaredKind {
     /// True or false.
+    #[serde(rename = "boolean")]
     Bool,
     /// A whole number of 64 bits.
+    #[serde(rename = "int64")]
     I64,
     /// A whole number of 64 bits without a sign.
+    #[serde(rename = "uint64")]
     U64,
     /// A 32-bit float.
+    #[serde(rename = "float32")]
     F32,
     /// A 64-bit float.
+    #[serde(rename = "float64")]
     F64,
     /// An exact decimal number.
     Decimal,

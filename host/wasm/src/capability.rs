@@ -5,10 +5,11 @@
 //! the same for every instance. All of this makes a transform a function of its configuration and its page.
 
 use crate::capture::Capture;
-use crate::grant::{Access, Effective};
+use crate::folders;
+use crate::grant::Effective;
 use crate::limits::{Limits, Meter};
 use crate::log::GuestLog;
-use crate::measure::Metrics;
+use crate::measure::{Metrics, Names};
 use crate::outbound::{Sender, Tls, Traffic};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -17,9 +18,7 @@ use wasmtime::StoreContextMut;
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::clocks::monotonic_clock;
 use wasmtime_wasi::p2::{DynPollable, Pollable, subscribe};
-use wasmtime_wasi::{
-    Deterministic, FsPerms, HostWallClock, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView, async_trait,
-};
+use wasmtime_wasi::{Deterministic, HostWallClock, WasiCtx, WasiCtxView, WasiView, async_trait};
 use wasmtime_wasi_http::p2::bindings::http::outgoing_handler;
 use wasmtime_wasi_http::p2::bindings::http::types::{self, RequestOptions};
 use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
@@ -42,6 +41,8 @@ pub(crate) struct World {
     pub(crate) grants: Arc<Effective>,
     /// Its requests of the last minute.
     pub(crate) traffic: Arc<Traffic>,
+    /// The names of its metrics.
+    pub(crate) names: Arc<Names>,
     /// For its requests.
     pub(crate) tls: Tls,
 }
@@ -49,7 +50,7 @@ pub(crate) struct World {
 impl World {
     /// The same without anything granted, for calls that must not touch the world.
     pub(crate) fn closed(&self) -> Self {
-        Self { grants: Arc::default(), limits: self.limits.quick(), ..self.clone() }
+        Self { grants: Arc::new(Effective::closed()), limits: self.limits.quick(), ..self.clone() }
     }
 }
 
@@ -69,8 +70,8 @@ pub(crate) struct Surroundings {
     pub(crate) metrics: Metrics,
     /// What it may use.
     pub(crate) meter: Meter,
-    /// Names of its secrets.
-    pub(crate) secrets: Vec<String>,
+    /// What it may do.
+    pub(crate) grants: Arc<Effective>,
 }
 
 impl Surroundings {
@@ -90,9 +91,9 @@ impl Surroundings {
             started: grants.clock.then(Instant::now),
             written,
             log: GuestLog::new(plugin, limits.log_lines),
-            metrics: Metrics::new(plugin),
+            metrics: Metrics::new(plugin, world.names.clone()),
             meter: Meter::new(limits),
-            secrets: grants.secrets.keys().cloned().collect(),
+            grants: grants.clone(),
         })
     }
 
@@ -101,6 +102,11 @@ impl Surroundings {
         self.log.next_call();
         self.meter.next_call();
         self.sender.next_call();
+    }
+
+    /// When the call that is running ends.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.sender.deadline()
     }
 
     /// Whether the guest was refused something in this call.
@@ -145,20 +151,8 @@ fn wasi(written: &Capture, grants: &Effective) -> wasmtime::Result<WasiCtx> {
             .insecure_random(Deterministic::new(sequence("insecure")))
             .insecure_random_seed(0);
     }
-    open_folders(&mut builder, grants)?;
+    folders::open(&mut builder, &grants.dirs)?;
     Ok(builder.build())
-}
-
-/// Opens the granted folders. By cap-std nothing outside of them can be reached, through `..` or a link.
-fn open_folders(builder: &mut WasiCtxBuilder, grants: &Effective) -> wasmtime::Result<()> {
-    for dir in &grants.dirs {
-        let permissions = match dir.access {
-            Access::Read => FsPerms::ReadOnly,
-            Access::Write => FsPerms::ReadWrite,
-        };
-        builder.preopened_dir(&dir.path, dir.name(), permissions)?;
-    }
-    Ok(())
 }
 
 /// Bytes that look random and are always the same.
@@ -173,6 +167,7 @@ pub(crate) fn link(linker: &mut Linker<Surroundings>) -> wasmtime::Result<()> {
     wasmtime_wasi_http::p2::add_only_http_to_linker_sync(linker)?;
     linker.allow_shadowing(true);
     link_requests(linker)?;
+    folders::link(linker)?;
     monotonic_clock::add_to_linker::<_, Ticking>(linker, |surroundings| Clock {
         started: surroundings.started,
         deadline: surroundings.sender.deadline(),

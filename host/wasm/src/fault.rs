@@ -309,7 +309,7 @@ impl fmt::Display for Call {
 
 /// The last words of a guest.
 #[derive(Debug)]
-struct Written(String);
+pub(crate) struct Written(pub(crate) String);
 
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,6 +2,7 @@
 
 use crate::cache::Cache;
 use crate::capability::{Surroundings, World};
+use crate::check::Answers;
 use crate::engine::Runtime;
 use crate::fault::{INVALID_CONFIG, NOT_A_COMPONENT, NOT_OFFERED, Subject, WRONG_VERSION, WRONG_WORLD};
 use crate::grant::settle;
@@ -60,21 +61,28 @@ impl Host {
         let usual = if role == Role::Transform { QUICK } else { PATIENT };
         let limits = spec.limits.capped(spec.ceiling.limits(), usual);
         let (runtime, world) = (self.runtime.clone(), self.world(spec, limits));
-        let mut shared = Shared { runtime, world, missing: None, subject, version, pre };
+        let mut shared = Shared { runtime, world, answers: Answers::default(), subject, version, pre };
         let description = shared.describe()?;
         let settled = settle(&description.wants, &spec.grants, &spec.secrets, &spec.ceiling, &spec.folder);
-        let (effective, warnings) = settled.map_err(LoadError::Grants)?;
-        shared.world.grants = Arc::new(effective);
-        shared.missing = warnings.iter().find(|warning| warning.path == "grants").map(|warning| {
+        let (mut effective, warnings) = settled.map_err(LoadError::Grants)?;
+        effective.missing = warnings.iter().find(|warning| warning.path == "grants").map(|warning| {
             let name = &spec.name;
             warning.message.replace("`grants.", &format!("`plugins.{name}.grants."))
         });
+        shared.world.grants = Arc::new(effective);
         Ok(Plugin::new(shared, description, warnings))
     }
 
     fn world(&self, spec: &PluginSpec, limits: Limits) -> World {
         let tls = self.runtime.tls.clone();
-        World { plugin: spec.name.clone(), limits, grants: Arc::default(), traffic: Arc::default(), tls }
+        World {
+            plugin: spec.name.clone(),
+            limits,
+            grants: Arc::default(),
+            traffic: Arc::default(),
+            names: Arc::default(),
+            tls,
+        }
     }
 
     fn component(&self, name: &str, loaded: &Loaded) -> Result<Component> {

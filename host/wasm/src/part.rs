@@ -1,11 +1,11 @@
 //! Plugins as the connectors and transforms of a pipeline.
 
-use crate::fault::Call;
+use crate::check::{Able, Refusal};
 use crate::plugin::Plugin;
-use crate::v0_1::{PluginSink, PluginSource, Role, SourceCapture, check_sink, check_source};
+use crate::v0_1::{PluginSink, PluginSource, Role, SourceCapture};
 use async_trait::async_trait;
 use faucet_core::config::Part;
-use faucet_core::error::{Error, Problem, Result};
+use faucet_core::error::{Problem, Result};
 use faucet_core::model::Page;
 use faucet_core::ports::{
     AnySink, AnySource, AnyTransform, Capture, Sink, SinkCapabilities, SinkContext, Source, SourceCapabilities,
@@ -74,8 +74,7 @@ impl AnySource for SourcePlugin {
     }
 
     fn capabilities(&self, config: &Value) -> Result<SourceCapabilities, Vec<Problem>> {
-        let shared = self.0.shared();
-        check_source(&shared, &config.to_string()).map_err(|ended| as_problem(&shared.refused(ended, &Call::Check)))
+        self.0.shared().check(&config.to_string()).map(Able::source).map_err(Refusal::problems)
     }
 
     fn validate(&self, config: &Value) -> Vec<Problem> {
@@ -117,8 +116,7 @@ impl AnySink for SinkPlugin {
     }
 
     fn capabilities(&self, config: &Value) -> Result<SinkCapabilities, Vec<Problem>> {
-        let shared = self.0.shared();
-        check_sink(&shared, &config.to_string()).map_err(|ended| as_problem(&shared.refused(ended, &Call::Check)))
+        self.0.shared().check(&config.to_string()).map(Able::sink).map_err(Refusal::problems)
     }
 
     fn validate(&self, config: &Value) -> Vec<Problem> {
@@ -134,10 +132,6 @@ impl AnySink for SinkPlugin {
     async fn explain(&self, _: &Value, _: SinkContext, _: Page) -> Result<Option<Vec<String>>> {
         Ok(None)
     }
-}
-
-fn as_problem(error: &Error) -> Vec<Problem> {
-    vec![Problem::error("", error.to_string())]
 }
 
 /// Runs what may wait long off the threads that drive tasks.

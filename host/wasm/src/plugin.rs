@@ -1,6 +1,7 @@
 //! A plugin that was loaded: what it says about itself, whether it accepts a configuration, and what is made of it.
 
 use crate::capability::{Surroundings, World};
+use crate::check::Answers;
 use crate::engine::Runtime;
 use crate::fault::{
     self, BAD_OUTPUT, Call, DEADLINE, ENGINE, FAILED, FOREIGN_BOOKMARK, INVALID_CONFIG, OUT_OF_MEMORY, SESSION_LOST,
@@ -9,7 +10,7 @@ use crate::fault::{
 use crate::grant::Wants;
 use crate::limits::Limits;
 use crate::log::cut;
-use crate::v0_1::{self, Ended, Guest, GuestTransform, Pre, Role, listed};
+use crate::v0_1::{Ended, Guest, GuestTransform, Pre, Role, listed};
 use faucet_core::config::check::check;
 use faucet_core::error::{Error, Problem, Result, Severity};
 use faucet_core::ports::Transform;
@@ -59,7 +60,7 @@ impl Plugin {
 
     /// What it is to a pipeline.
     pub fn role(&self) -> Role {
-        self.shared.pre.role()
+        self.shared.role()
     }
 
     /// What the plugin says about itself.
@@ -110,22 +111,9 @@ impl Plugin {
         if problems.iter().any(|problem| problem.severity == Severity::Error) {
             return problems;
         }
-        match self.ask(&config.to_string()) {
-            Ok(()) => problems,
-            Err(Ended::InvalidConfig(problems)) => problems,
-            Err(ended) => vec![Problem::error("", self.shared.refused(ended, &Call::Check).to_string())],
-        }
-    }
-
-    fn ask(&self, config: &str) -> Result<(), Ended> {
-        let shared = &self.shared;
-        match self.role() {
-            Role::Transform => {
-                let mut guest = shared.closed(&Call::Open)?;
-                v0_1::open_transform(&mut guest, &shared.runtime, config).map(|_| ())
-            }
-            Role::Source => v0_1::check_source(shared, config).map(|_| ()),
-            Role::Sink => v0_1::check_sink(shared, config).map(|_| ()),
+        match self.shared.check(&config.to_string()) {
+            Ok(_) => problems,
+            Err(refusal) => refusal.problems(),
         }
     }
 
@@ -160,8 +148,8 @@ pub(crate) struct Shared {
     pub(crate) runtime: Arc<Runtime>,
     pub(crate) subject: Subject,
     pub(crate) world: World,
-    /// What it asks for and is not given, in words for a person.
-    pub(crate) missing: Option<String>,
+    /// What it said about configurations.
+    pub(crate) answers: Answers,
     /// The version of the interface that it was built for.
     pub(crate) version: String,
     pub(crate) pre: Pre,
@@ -172,13 +160,17 @@ impl Shared {
         &self.subject.name
     }
 
+    pub(crate) fn role(&self) -> Role {
+        self.pre.role()
+    }
+
     pub(crate) fn limits(&self) -> &Limits {
         &self.world.limits
     }
 
     pub(crate) fn describe(&self) -> Result<Description> {
         let call = Call::Describe;
-        let mut guest = self.closed(&call).map_err(|ended| self.refused(ended, &call))?;
+        let mut guest = self.closed(&call)?;
         let said = guest.describe(&self.runtime).map_err(|ended| self.ended(&guest, ended, &call))?;
         said.checked().map_err(|what| self.lied(&guest, &what, &call))
     }
@@ -190,21 +182,21 @@ impl Shared {
 
     fn start(&self, world: &World, call: &Call) -> Result<Guest> {
         Guest::new(&self.runtime, &self.pre, world).map_err(|(surroundings, error)| match surroundings {
-            Some(surroundings) => self.broke_under(&world.limits, &surroundings, &error, call),
+            Some(surroundings) => self.broke(&world.limits, &surroundings, &error, call),
             None => Error::new(&ENGINE, format!("{} can't be started: {error:#}", self.subject)),
         })
     }
 
     /// A fresh instance with nothing granted, for calls that must not touch the world.
-    pub(crate) fn closed(&self, call: &Call) -> Result<Guest, Ended> {
-        self.start(&self.world.closed(), call).map_err(Ended::NotStarted)
+    pub(crate) fn closed(&self, call: &Call) -> Result<Guest> {
+        self.start(&self.world.closed(), call)
     }
 
     /// The error that the end of a call is.
     pub(crate) fn ended(&self, guest: &Guest, ended: Ended, call: &Call) -> Error {
         let surroundings = guest.surroundings();
         match ended {
-            Ended::Broken(error) => self.broke(surroundings, &error, call),
+            Ended::Broken(error) => self.broke(guest.limits(), surroundings, &error, call),
             // What was refused once is refused again.
             Ended::Unavailable(message) if surroundings.was_refused() => {
                 let said = self.said(Ended::Failed(message), call, surroundings.written.take());
@@ -219,41 +211,27 @@ impl Shared {
         fault::fault(&SESSION_LOST, &self.subject, "broke in an earlier call, and is asked again", call, String::new())
     }
 
-    /// The error that the end of a call is, when its instance is gone.
-    pub(crate) fn refused(&self, ended: Ended, call: &Call) -> Error {
-        match ended {
-            Ended::Broken(error) => {
-                let verdict = fault::judge(&error, None, &self.limits().quick());
-                fault::fault(verdict.code, &self.subject, &verdict.what, call, String::new())
-            }
-            Ended::NotStarted(error) => error,
-            ended => self.said(ended, call, String::new()),
-        }
+    /// The plugin does not accept its configuration.
+    pub(crate) fn invalid_config(&self, problems: &[Problem]) -> Error {
+        let what = format!("{} does not accept its configuration: {}", self.subject, listed(problems));
+        Error::new(&INVALID_CONFIG, what)
     }
 
     /// The plugin itself says what is wrong.
     fn said(&self, ended: Ended, call: &Call, written: String) -> Error {
         let (code, message) = match ended {
-            Ended::InvalidConfig(problems) => {
-                let what = format!("{} does not accept its configuration: {}", self.subject, listed(&problems));
-                return Error::new(&INVALID_CONFIG, what);
-            }
+            Ended::InvalidConfig(problems) => return self.invalid_config(&problems),
             Ended::Unavailable(message) => (&UNAVAILABLE, message),
             Ended::Unsupported(message) => (&UNSUPPORTED, message),
             Ended::Failed(message) => (&FAILED, message),
             Ended::Broken(error) => (&TRAP, error.to_string()),
-            Ended::NotStarted(error) => return error,
         };
         let error = fault::fault(code, &self.subject, &format!("says \"{}\"", cut(&message)), call, written);
         if code == &FAILED { error.hint("mend the plugin's configuration, or what reaches it") } else { error }
     }
 
     /// The call did not come back.
-    fn broke(&self, surroundings: &Surroundings, error: &wasmtime::Error, call: &Call) -> Error {
-        self.broke_under(self.limits(), surroundings, error, call)
-    }
-
-    fn broke_under(&self, limits: &Limits, seen: &Surroundings, error: &wasmtime::Error, call: &Call) -> Error {
+    fn broke(&self, limits: &Limits, seen: &Surroundings, error: &wasmtime::Error, call: &Call) -> Error {
         let verdict = fault::judge(error, seen.meter.refused(), limits);
         self.with_refusal(self.raise(verdict, call, seen), seen)
     }
@@ -282,7 +260,7 @@ impl Shared {
     /// What was refused in a call is most likely why it failed; or else what the plugin asks for and was not given.
     fn with_refusal(&self, error: Error, surroundings: &Surroundings) -> Error {
         let silent = error.hint_text().is_none() || error.code() == &FAILED;
-        match (surroundings.refusal(), &self.missing) {
+        match (surroundings.refusal(), &surroundings.grants.missing) {
             (Some(refusal), _) => error.hint(refusal),
             (None, Some(missing)) if silent => error.hint(missing.clone()),
             (None, _) => error,

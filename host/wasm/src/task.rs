@@ -43,6 +43,21 @@ impl<S: Send + 'static, R: Send + 'static> Task<S, R> {
             };
             self.state = State::Running(tokio::task::spawn_blocking(work));
         }
+        self.finished().await
+    }
+
+    /// Waits for the job that runs, if one does, and drops its answer. Cancel-safe.
+    ///
+    /// # Panics
+    /// If the job panicked.
+    pub(crate) async fn settle(&mut self) {
+        if let State::Running(_) = &self.state {
+            self.finished().await;
+        }
+    }
+
+    /// The answer of the job that runs.
+    async fn finished(&mut self) -> R {
         let State::Running(running) = &mut self.state else { unreachable!("a lost job panicked its caller") };
         match running.await {
             Ok((state, answer)) => {
@@ -77,5 +92,18 @@ mod tests {
         assert_eq!(task.run(|_| 100).await, 2, "the answer of the first job");
         assert_eq!(task.run(|n| *n).await, 2);
         assert!(task.idle().is_some());
+    }
+
+    #[tokio::test]
+    async fn a_job_can_be_waited_for_without_its_answer() {
+        let mut task = Task::new(1);
+        task.settle().await;
+        let slow = task.run(|n| {
+            std::thread::sleep(Duration::from_millis(50));
+            *n += 1;
+        });
+        assert!(tokio::time::timeout(Duration::from_millis(1), slow).await.is_err());
+        task.settle().await;
+        assert_eq!(task.idle(), Some(&mut 2));
     }
 }

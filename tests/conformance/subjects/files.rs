@@ -42,7 +42,7 @@ struct Csv {
 
 impl Csv {
     fn source(&self) -> CsvSourceConfig {
-        let columns = json!({ "columns": { "id": "i64" } });
+        let columns = json!({ "columns": { "id": "int64" } });
         serde_json::from_value(config(&self.folder, columns)).expect(RIGHT)
     }
 

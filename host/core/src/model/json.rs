@@ -2,9 +2,9 @@
 //!
 //! | kind | as JSON | remarks |
 //! |---|---|---|
-//! | `bool` | `true`, `false` | |
-//! | `i64`, `u64` | number | every digit, also beyond 2^53 |
-//! | `f32`, `f64` | number | the shortest that reads back as the same float; `"NaN"`, `"Infinity"`, `"-Infinity"` |
+//! | `boolean` | `true`, `false` | |
+//! | `int64`, `uint64` | number | every digit, also beyond 2^53 |
+//! | `float32`, `float64` | number | the shortest that reads back as the same float; `"NaN"`, `"Infinity"`, `"-Infinity"` |
 //! | `decimal` | number | every digit and the scale (`1.50`); spelled as JSON wants it (`+.5` is `0.5`); else as floats |
 //! | `text`, `native` | string | |
 //! | `bytes` | string | PostgreSQL's hex format, `"\\x00ff"` |

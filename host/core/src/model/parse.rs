@@ -17,7 +17,7 @@ pub struct NotOfKind(pub Kind);
 impl fmt::Display for NotOfKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
-            Kind::Bool => "not a bool (true or false)",
+            Kind::Bool => "not a boolean (true or false)",
             Kind::I64 => "not a whole number from -2^63 to 2^63-1",
             Kind::U64 => "not a whole number from 0 to 2^64-1",
             Kind::F32 | Kind::F64 => "not a number",

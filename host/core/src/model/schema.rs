@@ -98,11 +98,11 @@ impl Kind {
     /// The name used in configuration, documentation and WIT.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Bool => "bool",
-            Kind::I64 => "i64",
-            Kind::U64 => "u64",
-            Kind::F32 => "f32",
-            Kind::F64 => "f64",
+            Kind::Bool => "boolean",
+            Kind::I64 => "int64",
+            Kind::U64 => "uint64",
+            Kind::F32 => "float32",
+            Kind::F64 => "float64",
             Kind::Decimal => "decimal",
             Kind::Text => "text",
             Kind::Bytes => "bytes",

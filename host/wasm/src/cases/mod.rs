@@ -12,9 +12,9 @@
 //!    {"name": "email", "kind": "text", "values": ["***"]}]}]}
 //! ```
 //!
-//! A case of a **source** has no `page`: its `pages` are what the source delivers until it ends. A case of a **sink**
-//! has `write`, a list of pages, and `files`, what is then in the folders that it asks for. Every kind may end in
-//! `error`, a part of the message. [`page`] says how values are written.
+//! A case of a **source** has no `page`: its `pages` are what the source delivers until it ends, with `ops` and `before`
+//! where they are pages of changes. A case of a **sink** has `write`, a list of pages, and `files`, what is then in the
+//! folders that it asks for. Every kind may end in `error`, a part of the message. [`page`] says how values are written.
 
 mod page;
 mod run;

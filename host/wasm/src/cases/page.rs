@@ -5,29 +5,9 @@
 //! `[months, days, microseconds]`. Decimals, JSON documents and native values are text. `{"absent": true}` is a value
 //! that the row does not have.
 
-use faucet_core::model::{Column, ColumnBuilder, Field, Interval, Kind, Page, Schema, TableId, ValueRef};
+use faucet_core::model::{Before, Column, ColumnBuilder, Field, Interval, Kind, Page, Schema, TableId, ValueRef};
 use serde_json::{Value, json};
 use std::sync::Arc;
-
-/// The name of each kind, as `wit/` spells it.
-const KINDS: [(&str, Kind); 16] = [
-    ("boolean", Kind::Bool),
-    ("int64", Kind::I64),
-    ("uint64", Kind::U64),
-    ("float32", Kind::F32),
-    ("float64", Kind::F64),
-    ("decimal", Kind::Decimal),
-    ("text", Kind::Text),
-    ("bytes", Kind::Bytes),
-    ("date", Kind::Date),
-    ("time", Kind::Time),
-    ("timestamp", Kind::Timestamp),
-    ("timestamptz", Kind::TimestampTz),
-    ("interval", Kind::Interval),
-    ("uuid", Kind::Uuid),
-    ("json", Kind::Json),
-    ("native", Kind::Native),
-];
 
 /// A page from JSON.
 ///
@@ -57,7 +37,7 @@ pub fn page_from_json(json: &Value) -> Result<Page, String> {
 fn column(json: &Value) -> Result<(Field, Column), String> {
     let name = json["name"].as_str().ok_or("a column has a `name`")?;
     let wanted = json["kind"].as_str().ok_or_else(|| format!("column '{name}' has a `kind`"))?;
-    let kind = KINDS.iter().find(|(known, _)| *known == wanted).map(|(_, kind)| *kind);
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == wanted);
     let kind = kind.ok_or_else(|| format!("column '{name}': there is no kind '{wanted}'"))?;
     let mut field = Field::new(name, kind);
     field.native = json["native"].as_str().map(Into::into);
@@ -123,21 +103,33 @@ fn interval(json: &Value) -> Option<Interval> {
     Some(Interval { months: small(months)?, days: small(days)?, microseconds: microseconds.as_i64()? })
 }
 
-/// A page as JSON.
+/// A page as JSON. A page of changes also has `ops`, what each row did, and `before`, the columns as they were.
 pub fn page_to_json(page: &Page) -> Value {
     let schema = page.schema();
-    let columns = schema.fields.iter().zip(page.columns()).map(|(field, column)| {
-        let kind = KINDS.iter().find(|(_, kind)| *kind == field.kind).map_or("", |(name, _)| name);
-        let values: Vec<Value> = (0..column.len()).map(|row| value(column.value(row))).collect();
-        let mut out = json!({ "name": &*field.name, "kind": kind, "values": values });
+    let key: Vec<&str> = schema.key.iter().map(|at| &*schema.fields[*at].name).collect();
+    let columns = columns_to_json(&schema.fields, page.columns(), |_| true);
+    let mut out = json!({ "table": schema.table.to_string(), "key": key, "columns": columns });
+    if let Some(change) = page.change() {
+        out["ops"] = change.ops.iter().map(|op| op.letter()).collect();
+        if let Some(Before { present, columns }) = &change.before {
+            out["before"] = columns_to_json(&schema.fields, columns, |row| present.value(row)).into();
+        }
+    }
+    out
+}
+
+/// Columns as JSON; what is not `present` is absent.
+fn columns_to_json(fields: &[Field], columns: &[Column], present: impl Fn(usize) -> bool) -> Vec<Value> {
+    let column = |(field, column): (&Field, &Column)| {
+        let slot = |row| if present(row) { column.value(row) } else { ValueRef::Absent };
+        let values: Vec<Value> = (0..column.len()).map(|row| value(slot(row))).collect();
+        let mut out = json!({ "name": &*field.name, "kind": field.kind.name(), "values": values });
         if let Some(native) = &field.native {
             out["native"] = (&**native).into();
         }
         out
-    });
-    let columns: Vec<Value> = columns.collect();
-    let key: Vec<&str> = schema.key.iter().map(|at| &*schema.fields[*at].name).collect();
-    json!({ "table": schema.table.to_string(), "key": key, "columns": columns })
+    };
+    fields.iter().zip(columns).map(column).collect()
 }
 
 fn value(value: ValueRef<'_>) -> Value {

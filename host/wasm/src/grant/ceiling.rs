@@ -112,10 +112,14 @@ impl Ceiling {
         self.unbounded || self.random
     }
 
-    pub(super) fn allows_dir(&self, dir: &Path, access: Access) -> bool {
+    /// The most that may be done in a folder; none: nothing.
+    pub(super) fn access(&self, dir: &Path) -> Option<Access> {
+        if self.unbounded {
+            return Some(Access::Write);
+        }
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let within = |most: &DirGrant| real(dir).starts_with(real(&most.path)) && access <= most.access;
-        self.unbounded || self.dirs.iter().any(within)
+        let dir = real(dir);
+        self.dirs.iter().filter(|most| dir.starts_with(real(&most.path))).map(|most| most.access).max()
     }
 
     pub(super) fn allows_name(&self, names: Names, name: &str) -> bool {

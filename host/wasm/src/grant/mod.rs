@@ -97,15 +97,28 @@ impl Wants {
     }
 }
 
+/// A folder that a plugin gets.
+#[derive(Debug, Clone)]
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
+    /// The name under which the plugin sees it.
+    pub(crate) name: String,
+    pub(crate) access: Access,
+    /// It would be for writing, but for the operator's ceiling.
+    lowered: bool,
+}
+
 /// What is left of what a plugin asks for, the configuration grants and the operator allows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Effective {
     pub(crate) http: HttpGrant,
-    pub(crate) dirs: Vec<DirGrant>,
+    pub(crate) dirs: Vec<Folder>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) secrets: BTreeMap<String, String>,
     pub(crate) clock: bool,
     pub(crate) random: bool,
+    /// What it asks for and is not given, in words for a person.
+    pub(crate) missing: Option<String>,
 }
 
 /// The three lists that a host has to be on.
@@ -115,6 +128,8 @@ pub(crate) struct HttpGrant {
     granted: Vec<HostPattern>,
     /// None: there is no ceiling.
     ceiling: Option<Vec<HostPattern>>,
+    /// Nothing is spoken to, whatever is on the lists.
+    closed: bool,
 }
 
 impl HttpGrant {
@@ -123,6 +138,11 @@ impl HttpGrant {
     pub(crate) fn check(&self, plugin: &str, host: &str, port: u16) -> Result<(), String> {
         let listed = |list: &[HostPattern]| list.iter().any(|pattern| pattern.matches(host, port));
         let shown = if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        if self.closed {
+            return Err(format!(
+                "{shown} can't be reached while a plugin is described or checked, whatever is granted"
+            ));
+        }
         if !listed(&self.granted) {
             return Err(format!("{shown} is not granted: add it to plugins.{plugin}.grants.http"));
         }
@@ -160,6 +180,11 @@ impl HttpGrant {
 }
 
 impl Effective {
+    /// Nothing at all, for calls that must not touch the world.
+    pub(crate) fn closed() -> Self {
+        Self { http: HttpGrant { closed: true, ..HttpGrant::default() }, ..Self::default() }
+    }
+
     /// One line for each thing that is granted.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
@@ -171,7 +196,8 @@ impl Effective {
         }
         for dir in &self.dirs {
             let access = if dir.access == Access::Write { "read and write" } else { "read" };
-            lines.push(format!("{access} {} as {}", dir.path.display(), dir.name()));
+            let most = if dir.lowered { ", as far as the operator's ceiling goes" } else { "" };
+            lines.push(format!("{access} {} as {}{most}", dir.path.display(), dir.name));
         }
         let names = |names: Vec<&String>| names.into_iter().cloned().collect::<Vec<_>>().join(", ");
         if !self.env.is_empty() {

@@ -2,7 +2,7 @@
 //! rest.
 
 use super::ceiling::{Ceiling, Names, named};
-use super::{DirGrant, Effective, Grants, HttpGrant, Wants, patterns};
+use super::{DirGrant, Effective, Folder, Grants, HttpGrant, Wants, patterns};
 use faucet_core::error::Problem;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,8 +26,9 @@ pub(crate) fn settle(
         dirs: settling.dirs(folder),
         env: settling.env(),
         secrets: settling.secrets(secrets),
-        clock: settling.flag("clock", wants.clock, grants.clock, ceiling.allows_clock()),
-        random: settling.flag("random", wants.random, grants.random, ceiling.allows_random()),
+        clock: settling.flag("clock", "the real time", wants.clock, grants.clock, ceiling.allows_clock()),
+        random: settling.flag("random", "real randomness", wants.random, grants.random, ceiling.allows_random()),
+        missing: None,
     };
     if settling.errors.is_empty() { Ok((effective, settling.warnings)) } else { Err(settling.errors) }
 }
@@ -55,48 +56,57 @@ impl Settling<'_> {
             self.unasked("http");
         }
         if granted.is_empty() && !asked.is_empty() {
-            let hosts = self.wants.http.join(", ");
-            self.ungranted("http", &format!("HTTP requests to {hosts}"), &format!("grants: {{ http: [\"{hosts}\"] }}"));
+            let quoted: Vec<String> = self.wants.http.iter().map(|host| format!("\"{host}\"")).collect();
+            let (hosts, quoted) = (self.wants.http.join(", "), quoted.join(", "));
+            self.ungranted("http", &format!("HTTP requests to {hosts}"), &format!("grants: {{ http: [{quoted}] }}"));
         }
         let ceiling = self.ceiling.http();
-        let grant = HttpGrant { asked, granted, ceiling };
+        let grant = HttpGrant { asked, granted, ceiling, closed: false };
         for nth in (0..grant.granted.len()).filter(|nth| !grant.is_below_ceiling(&grant.granted[*nth])) {
             self.above_ceiling(&format!("grants.http[{nth}]"));
         }
         grant
     }
 
-    fn dirs(&mut self, folder: &Path) -> Vec<DirGrant> {
-        let mut dirs = Vec::new();
-        for (nth, grant) in self.grants.dirs.iter().enumerate() {
-            let at = format!("grants.dirs[{nth}]");
-            let path = folder.join(&grant.path);
-            let name = grant.name();
-            if !name.starts_with('/') || name.len() < 2 {
-                self.errors.push(Problem::error(format!("{at}.name"), "a folder's name starts with / and goes on"));
-                continue;
-            }
-            let Some((_, wanted)) = self.wants.dirs.iter().find(|(wanted, _)| *wanted == name) else {
-                let what = format!("the plugin does not ask for a folder named {name}");
-                self.warnings.push(Problem::warning(at, what).hint(self.asked_dirs()));
-                continue;
-            };
-            let access = grant.access.min(*wanted);
-            if !path.is_dir() {
-                self.errors.push(Problem::error(format!("{at}.path"), format!("{} is no folder", path.display())));
-            } else if self.ceiling.allows_dir(&path, access) {
-                dirs.push(DirGrant { path, name: Some(name), access });
-            } else {
-                self.above_ceiling(&at);
-            }
-        }
+    fn dirs(&mut self, folder: &Path) -> Vec<Folder> {
+        let grants = &self.grants.dirs;
+        let dirs = (0..grants.len()).filter_map(|nth| self.dir(nth, folder)).collect();
         for (name, _) in &self.wants.dirs {
-            if !self.grants.dirs.iter().any(|grant| grant.name() == *name) {
+            if !grants.iter().any(|grant| grant.name() == *name) {
                 let example = format!("grants: {{ dirs: [{{ path: ./FOLDER, name: {name} }}] }}");
                 self.ungranted("dirs", &format!("a folder named {name}"), &example);
             }
         }
         dirs
+    }
+
+    /// The folder of one grant, if the plugin gets it.
+    fn dir(&mut self, nth: usize, folder: &Path) -> Option<Folder> {
+        let (earlier, grant) = (&self.grants.dirs[..nth], &self.grants.dirs[nth]);
+        let (at, path, name) = (format!("grants.dirs[{nth}]"), folder.join(&grant.path), grant.name());
+        if let Some(wrong) = wrong_name(&name, earlier) {
+            self.errors.push(wrong.under(&format!("{at}.name")));
+            return None;
+        }
+        let Some((_, wanted)) = self.wants.dirs.iter().find(|(wanted, _)| *wanted == name) else {
+            let what = format!("the plugin does not ask for a folder named {name}");
+            self.warnings.push(Problem::warning(at, what).hint(self.asked_dirs()));
+            return None;
+        };
+        if !path.is_dir() {
+            self.errors.push(Problem::error(format!("{at}.path"), format!("{} is no folder", path.display())));
+            return None;
+        }
+        let Some(most) = self.ceiling.access(&path) else {
+            self.above_ceiling(&at);
+            return None;
+        };
+        let asked = grant.access.min(*wanted);
+        let lowered = most < asked;
+        if lowered {
+            self.writing_above_ceiling(&at);
+        }
+        Some(Folder { path, name, access: asked.min(most), lowered })
     }
 
     fn asked_dirs(&self) -> String {
@@ -144,9 +154,9 @@ impl Settling<'_> {
         left
     }
 
-    fn flag(&mut self, key: &str, asked: bool, given: bool, ceiling: bool) -> bool {
+    fn flag(&mut self, key: &str, what: &str, asked: bool, given: bool, ceiling: bool) -> bool {
         match (asked, given) {
-            (true, false) => self.ungranted(key, &format!("the real {key}"), &format!("grants: {{ {key}: true }}")),
+            (true, false) => self.ungranted(key, what, &format!("grants: {{ {key}: true }}")),
             (false, true) => self.unasked(key),
             (true, true) if !ceiling => {
                 self.above_ceiling(&format!("grants.{key}"));
@@ -168,8 +178,25 @@ impl Settling<'_> {
         self.warnings.push(problem.hint("remove it"));
     }
 
+    fn writing_above_ceiling(&mut self, at: &str) {
+        let what =
+            "writing is above the ceiling that FAUCET_PLUGIN_CEILING sets on this machine: it is granted for reading";
+        self.warnings.push(Problem::warning(at, what).hint("ask whoever operates this machine"));
+    }
+
     fn above_ceiling(&mut self, at: &str) {
         let what = "this is above the ceiling that FAUCET_PLUGIN_CEILING sets on this machine, and is not granted";
         self.warnings.push(Problem::warning(at, what).hint("ask whoever operates this machine"));
     }
+}
+
+/// What is wrong with a folder's name.
+fn wrong_name(name: &str, earlier: &[DirGrant]) -> Option<Problem> {
+    if !name.starts_with('/') || name.len() < 2 {
+        return Some(Problem::error("", "a folder's name starts with / and goes on"));
+    }
+    let taken = earlier.iter().any(|other| other.name() == name);
+    taken.then(|| {
+        Problem::error("", format!("another folder is named {name} too")).hint("give each a `name` of its own")
+    })
 }

@@ -67,3 +67,16 @@ fn kind(kind: Kind) -> wire::Kind {
         Kind::Native => wire::Kind::Native,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_spelled_as_it_is_in_wit() {
+        for known in Kind::ALL {
+            let spelled = format!("{:?}", kind(known)).to_lowercase();
+            assert_eq!(spelled.rsplit(':').next(), Some(known.name()));
+        }
+    }
+}

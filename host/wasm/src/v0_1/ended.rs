@@ -2,7 +2,7 @@
 
 use super::bind::faucet::connector::types as wire;
 use crate::fault;
-use faucet_core::error::{Error, Problem};
+use faucet_core::error::Problem;
 
 /// How a call ended when it did not end well.
 pub(crate) enum Ended {
@@ -16,8 +16,6 @@ pub(crate) enum Ended {
     Failed(String),
     /// Without an answer, or with one that can't be read. The instance is of no more use.
     Broken(wasmtime::Error),
-    /// Before it began: there is no instance.
-    NotStarted(Error),
 }
 
 impl From<wire::Error> for Ended {

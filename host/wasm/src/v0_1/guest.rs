@@ -128,6 +128,11 @@ impl Guest {
         self.store.data()
     }
 
+    /// What it may use.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Runs one call of the guest. `input` is the size of what it is given.
     pub(super) fn call<R: Send, E: Into<Ended> + Send>(
         &mut self,

@@ -31,7 +31,7 @@ impl host::Host for Surroundings {
     }
 
     fn secrets(&mut self) -> Vec<String> {
-        self.secrets.clone()
+        self.grants.secrets.keys().cloned().collect()
     }
 }
 

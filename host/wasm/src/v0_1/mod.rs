@@ -1,6 +1,7 @@
 //! Version 0.1 of the boundary, `faucet:connector@0.1.0`: the one place that knows its types.
 
 mod bind;
+mod bookmark;
 mod decode;
 mod encode;
 mod ended;

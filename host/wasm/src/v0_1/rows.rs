@@ -13,6 +13,8 @@ use faucet_core::model::{Before, Change, Column, Field, Op, Page, Positions, Sch
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     schemas: Schemas,
+    /// The position of the last change.
+    reached: Vec<u8>,
 }
 
 impl Reader {
@@ -34,11 +36,24 @@ impl Reader {
             (None, true) => return Err(Lie::new("a source of changes does not say what they did")),
             (Some(_), false) => return Err(Lie::new("it says what changes did, and claims to deliver plain rows")),
         };
+        if let Some(change) = &change {
+            self.follow(&change.positions)?;
+        }
         let schema = self.schemas.share(Schema { table, fields, key });
         Ok(match change {
             None => Page::new(schema, rows, columns),
             Some(change) => Page::of_changes(schema, rows, columns, change),
         })
+    }
+
+    /// The stream goes on from page to page as it does inside of one.
+    fn follow(&mut self, positions: &Positions) -> Result<(), Lie> {
+        let Some(last) = positions.len().checked_sub(1) else { return Ok(()) };
+        if positions.get(0) < self.reached.as_slice() {
+            return Err(Lie::new("its positions fall from one page to the next"));
+        }
+        self.reached = positions.get(last).to_vec();
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ use super::bind::exports::faucet::connector::sinks as wire;
 use super::bind::faucet::connector::types::Reject;
 use super::guest::Exported;
 use super::{Ended, Guest, encode};
+use crate::engine::Runtime;
 use crate::fault::{Call, REJECTED};
 use crate::log::cut;
 use crate::plugin::Shared;
@@ -44,7 +45,7 @@ enum Done {
 impl PluginSink {
     /// Opens a session. Blocks while the guest does.
     pub(crate) fn open(plugin: Arc<Shared>, config: &str, context: &SinkContext) -> Result<Self> {
-        let able = check(&plugin, config).map_err(|ended| plugin.refused(ended, &Call::Check))?;
+        let able = plugin.check(config).map_err(|refusal| plugin.refused(refusal))?.sink();
         let call = Call::Open;
         let mut guest = plugin.instantiate(&call)?;
         let pipeline = context.pipeline.as_str();
@@ -111,11 +112,9 @@ fn write_call(page: &Page) -> Call {
     Call::Write { table: page.schema().table.to_string(), rows: page.rows() }
 }
 
-/// What a sink says about a configuration. Runs without anything granted.
-pub(crate) fn check(plugin: &Shared, config: &str) -> Result<SinkCapabilities, Ended> {
-    let mut guest = plugin.closed(&Call::Check)?;
-    let said =
-        guest.call(&plugin.runtime, config.len(), |functions, store| sink(functions).call_check(store, config))?;
+/// What a sink says about a configuration.
+pub(crate) fn check(guest: &mut Guest, runtime: &Runtime, config: &str) -> Result<SinkCapabilities, Ended> {
+    let said = guest.call(runtime, config.len(), |functions, store| sink(functions).call_check(store, config))?;
     Ok(SinkCapabilities {
         write_mode: mode(said.mode),
         key: said.key,

@@ -1,20 +1,19 @@
 //! A component behind the ports [`Source`] and [`Capture`].
 
 use super::bind::exports::faucet::connector::sources as wire;
+use super::bookmark::keep;
 use super::decode::Lie;
 use super::guest::Exported;
 use super::rows::Reader;
 use super::{Ended, Guest};
-use crate::cases::{hex, unhex};
 use crate::engine::Runtime;
 use crate::fault::Call;
 use crate::plugin::Shared;
 use crate::task::Task;
 use async_trait::async_trait;
-use faucet_core::error::{Error, Result};
+use faucet_core::error::Result;
 use faucet_core::model::{Position, TableId};
 use faucet_core::ports::{Batch, Bookmark, Boundary, Capture, Discovered, Finding, Source, SourceCapabilities};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wasmtime::component::ResourceAny;
@@ -26,34 +25,49 @@ const READ: u32 = 1 << 20;
 /// The longest pause that a source may ask for between two reads.
 const LONGEST_PAUSE: Duration = Duration::from_secs(3600);
 
-/// A bookmark as the state store keeps it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Kept {
-    /// Hex of the plugin's position.
-    position: String,
-    /// The plugin's state, where it is text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    state: Option<String>,
-    /// Hex of the plugin's state, where it is none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    state_hex: Option<String>,
-}
-
 /// A source with its configuration, open.
 pub(crate) struct PluginSource {
     plugin: Arc<Shared>,
-    changes: bool,
+    able: SourceCapabilities,
     task: Task<Session, Result<Option<Answer>>>,
     /// No read before this moment.
     pause: Option<Instant>,
+    course: Course,
+    /// What is durable, and the guest does not know yet: position and state of a bookmark.
+    durable: Option<(Vec<u8>, Vec<u8>)>,
+    ended: bool,
+}
+
+/// How far a source got.
+#[derive(Debug, Default)]
+struct Course {
     /// The position of the last bookmark.
     reached: Vec<u8>,
     /// There was a bookmark, so that `reached` says whether this source has an order.
     ordered: bool,
     /// A transaction is open: more of it has to come.
     inside: bool,
-    ended: bool,
+}
+
+impl Course {
+    /// Takes the next answer; the error says what it breaks.
+    fn follow(&mut self, answer: &Answer, replayable: bool) -> Result<(), &'static str> {
+        let has_rows = std::mem::replace(&mut self.inside, answer.batch.boundary == Boundary::Inside)
+            || !answer.batch.pages.is_empty();
+        if replayable && has_rows && answer.batch.boundary == Boundary::Commit(None) {
+            return Err("it says that it is replayable, and commits rows without a bookmark");
+        }
+        let Some(position) = &answer.position else { return Ok(()) };
+        if self.ordered && position.is_empty() != self.reached.is_empty() {
+            return Err("some of its bookmarks have a position, and some none");
+        }
+        if *position < self.reached {
+            return Err("its bookmark went back");
+        }
+        self.ordered = true;
+        self.reached.clone_from(position);
+        Ok(())
+    }
 }
 
 /// An instance with an open session.
@@ -75,7 +89,7 @@ struct Answer {
 impl PluginSource {
     /// Opens a session. Blocks while the guest does.
     pub(crate) fn open(plugin: Arc<Shared>, config: &str, bookmark: Option<&Bookmark>) -> Result<Self> {
-        let changes = check(&plugin, config).map_err(|ended| plugin.refused(ended, &Call::Check))?.changes;
+        let able = plugin.check(config).map_err(|refusal| plugin.refused(refusal))?.source();
         let kept = bookmark.map(|bookmark| plugin.kept(bookmark)).transpose()?;
         let call = Call::Open;
         let mut guest = plugin.instantiate(&call)?;
@@ -85,16 +99,27 @@ impl PluginSource {
         let session = opened.map_err(|ended| plugin.ended(&guest, ended, &call))?;
         let ordered = kept.is_some();
         let reached = kept.map(|(position, _)| position).unwrap_or_default();
+        let course = Course { reached, ordered, inside: false };
         let task = Task::new(Session { guest, session, reader: Reader::default(), broken: false });
-        Ok(Self { plugin, changes, task, pause: None, reached, ordered, inside: false, ended: false })
+        Ok(Self { plugin, able, task, pause: None, course, durable: None, ended: false })
+    }
+
+    /// Tells the guest what became durable, unless a read runs. A confirmation that fails is one that was lost: a later
+    /// one makes up for it.
+    fn hand_over(&mut self) {
+        let Some(session) = self.task.idle() else { return };
+        let Some((position, state)) = self.durable.take().filter(|_| !session.broken) else { return };
+        if let Err(ended) = session.confirm(&self.plugin.runtime, &position, &state) {
+            session.broken = matches!(ended, Ended::Broken(_));
+            let error = self.plugin.ended(&session.guest, ended, &Call::Confirm);
+            tracing::warn!("{error}");
+        }
     }
 }
 
-/// What a source says about a configuration. Runs without anything granted.
-pub(crate) fn check(plugin: &Shared, config: &str) -> Result<SourceCapabilities, Ended> {
-    let mut guest = plugin.closed(&Call::Check)?;
-    let said =
-        guest.call(&plugin.runtime, config.len(), |functions, store| source(functions).call_check(store, config))?;
+/// What a source says about a configuration.
+pub(crate) fn check(guest: &mut Guest, runtime: &Runtime, config: &str) -> Result<SourceCapabilities, Ended> {
+    let said = guest.call(runtime, config.len(), |functions, store| source(functions).call_check(store, config))?;
     let (changes, capture, replayable) = (said.changes, said.capture, said.replayable);
     Ok(SourceCapabilities { changes, capture, replayable, split: false })
 }
@@ -165,50 +190,38 @@ impl Source for PluginSource {
             tokio::time::sleep_until(moment.into()).await;
             self.pause = None;
         }
+        self.hand_over();
         if self.task.idle().is_some_and(|session| session.broken) {
             return Err(self.plugin.gone(&Call::Read));
         }
-        let (plugin, changes) = (self.plugin.clone(), self.changes);
+        let (plugin, changes) = (self.plugin.clone(), self.able.changes);
         let read = move |session: &mut Session| session.read(&plugin, changes);
         let Some(answer) = self.task.run(read).await? else {
-            if self.inside {
+            if self.course.inside {
                 // Its rows would be dropped without a word: they were never committed.
                 return Err(self.plugin.broke_contract("it ended inside a transaction", &Call::Read));
             }
             self.ended = true;
             return Ok(None);
         };
-        self.inside = answer.batch.boundary == Boundary::Inside;
-        if let Some(position) = answer.position {
-            if position.is_empty() != self.reached.is_empty() && self.ordered {
-                return Err(self
-                    .plugin
-                    .broke_contract("some of its bookmarks have a position, and some none", &Call::Read));
-            }
-            if position < self.reached {
-                return Err(self.plugin.broke_contract("its bookmark went back", &Call::Read));
-            }
-            self.ordered = true;
-            self.reached = position;
-        }
+        let followed = self.course.follow(&answer, self.able.replayable);
+        followed.map_err(|what| self.plugin.broke_contract(what, &Call::Read))?;
         self.pause = (!answer.pause.is_zero()).then(|| Instant::now() + answer.pause);
         Ok(Some(answer.batch))
     }
 
     async fn confirm(&mut self, durable: &Bookmark) -> Result<()> {
-        let (position, state) = self.plugin.kept(durable)?;
-        let plugin = self.plugin.clone();
-        let Some(session) = self.task.idle().filter(|session| !session.broken) else { return Ok(()) };
-        // A confirmation that fails is one that was lost: a later one makes up for it.
-        if let Err(ended) = session.confirm(&plugin.runtime, &position, &state) {
-            session.broken = matches!(ended, Ended::Broken(_));
-            let error = plugin.ended(&session.guest, ended, &Call::Confirm);
-            tracing::warn!("{error}");
-        }
+        self.durable = Some(self.plugin.kept(durable)?);
+        self.hand_over();
         Ok(())
     }
 
     async fn close(&mut self) -> Result<()> {
+        if self.durable.is_some() {
+            // What the read that runs gives is not delivered: another session reads it again.
+            self.task.settle().await;
+            self.hand_over();
+        }
         Ok(())
     }
 }
@@ -276,49 +289,5 @@ impl Capture for SourceCapture {
 
     async fn release(&mut self) -> Result<bool> {
         Ok(false)
-    }
-}
-
-/// The bookmark as it is stored.
-fn keep(position: Vec<u8>, state: Vec<u8>) -> Bookmark {
-    let position = hex(&position);
-    let kept = match String::from_utf8(state) {
-        Ok(text) => Kept { position, state: Some(text), state_hex: None },
-        Err(error) => Kept { position, state: None, state_hex: Some(hex(error.as_bytes())) },
-    };
-    Bookmark(serde_json::to_value(kept).expect("three texts are JSON"))
-}
-
-/// The position and state of a bookmark, as the plugin gave them; none if the bookmark is of something else.
-pub(crate) fn unkeep(bookmark: &Bookmark) -> Option<(Vec<u8>, Vec<u8>)> {
-    let kept = Kept::deserialize(&bookmark.0).ok()?;
-    let state = match (kept.state, kept.state_hex) {
-        (Some(text), None) => text.into_bytes(),
-        (None, Some(digits)) => unhex(&digits)?,
-        (Some(_), Some(_)) | (None, None) => return None,
-    };
-    Some((unhex(&kept.position)?, state))
-}
-
-impl Shared {
-    /// The position and state of a bookmark of this plugin.
-    fn kept(&self, bookmark: &Bookmark) -> Result<(Vec<u8>, Vec<u8>), Error> {
-        unkeep(bookmark).ok_or_else(|| self.foreign_bookmark())
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_bookmark_comes_back_as_it_was() {
-        for state in [b"{\"page\":7}".to_vec(), vec![], vec![0xff, 0, 1]] {
-            let bookmark = keep(vec![0, 255], state.clone());
-            assert_eq!(unkeep(&bookmark).unwrap(), (vec![0, 255], state));
-        }
-        assert!(unkeep(&Bookmark(serde_json::json!({ "lsn": 5 }))).is_none());
-        assert!(unkeep(&Bookmark(serde_json::json!({ "position": "0", "state": "" }))).is_none());
     }
 }

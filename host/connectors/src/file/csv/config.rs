@@ -27,7 +27,7 @@ pub struct CsvSourceConfig {
     /// How a null is written. Only a field without quotes is a null: a quoted one is always text. Empty by default.
     #[serde(default)]
     pub null_value: String,
-    /// Kinds of columns, such as `{ id: i64, paid_at: timestamptz }`. Others are text.
+    /// Kinds of columns, such as `{ id: int64, paid_at: timestamptz }`. Others are text.
     #[serde(default)]
     pub columns: DeclaredColumns,
     /// Rows in a page.

@@ -41,7 +41,7 @@ async fn null_is_told_from_empty_text() {
     let (_folder, path) = scratch(None);
     write_all::<CsvSink>(json!({ "path": path }), vec![two()]).await.unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "id,a\n1,\"\"\n2,\n");
-    let read = pages::<CsvSource>(json!({ "path": path, "columns": { "id": "i64" } })).await.unwrap();
+    let read = pages::<CsvSource>(json!({ "path": path, "columns": { "id": "int64" } })).await.unwrap();
     assert_eq!(shown(&read[0]), shown(&two()));
     let one = page(&[("a", Kind::Text)], &[&[ValueRef::Null], &[ValueRef::Text("")]]);
     write_all::<CsvSink>(json!({ "path": path, "write_mode": "overwrite" }), vec![one.clone()]).await.unwrap();
@@ -70,7 +70,7 @@ async fn refused(text: &str, more: serde_json::Value) -> (String, &'static str) 
 
 #[tokio::test]
 async fn what_is_wrong_is_said_with_its_line_and_without_values() {
-    let kinds = json!({ "columns": { "a": "i64" } });
+    let kinds = json!({ "columns": { "a": "int64" } });
     let cases = [
         ("a,b\n1,2\n3\n", json!({}), "line 3: it has 1 fields where the first line has 2", "csv.bad_record"),
         ("a,b\n1,\"secret", json!({}), "line 2: a quote is never closed", "csv.bad_record"),

@@ -5,8 +5,8 @@
 //! | values | kind |
 //! |---|---|
 //! | `true`, `false` | `bool` |
-//! | whole numbers of 64 bits | `i64` |
-//! | numbers that floats hold without losing a digit, some with a fraction | `f64` |
+//! | whole numbers of 64 bits | `int64` |
+//! | numbers that floats hold without losing a digit, some with a fraction | `float64` |
 //! | other numbers | `decimal` |
 //! | strings | `text` |
 //! | objects and arrays, or values of several sorts | `json` |

@@ -41,17 +41,17 @@ async fn every_kind_comes_back() {
 #[tokio::test]
 async fn kinds_are_found_from_values() {
     let cases = [
-        (r#"{"a":1}{"a":-9223372036854775808}"#, "a i64"),
-        (r#"{"a":1}{"a":1.5}"#, "a f64"),
+        (r#"{"a":1}{"a":-9223372036854775808}"#, "a int64"),
+        (r#"{"a":1}{"a":1.5}"#, "a float64"),
         (r#"{"a":9007199254740993}{"a":1.5}"#, "a decimal"),
         (r#"{"a":9223372036854775808}"#, "a decimal"),
         (r#"{"a":0.1234567890123456789}{"a":1.5}"#, "a decimal"),
         (r#"{"a":"x"}{"a":null}"#, "a text"),
-        (r#"{"a":true}"#, "a bool"),
+        (r#"{"a":true}"#, "a boolean"),
         (r#"{"a":true}{"a":1}"#, "a json"),
         (r#"{"a":{"b":1}}{"a":"x"}"#, "a json"),
         (r#"{"a":null}"#, "a text"),
-        (r#"{"b":1,"a":2}{"c":3}"#, "b i64, a i64, c i64"),
+        (r#"{"b":1,"a":2}{"c":3}"#, "b int64, a int64, c int64"),
     ];
     for (objects, expected) in cases {
         let read = read(&objects.replace("}{", "}\n{"), json!({}), 10).await.unwrap();
@@ -77,25 +77,28 @@ async fn values_stay_exact_and_missing_is_not_null() {
 async fn a_later_page_widens_the_schema() {
     let text = "{\"a\":1}\n{\"a\":2}\n{\"a\":2.5,\"b\":true}\n{\"a\":\"x\"}\n";
     let read = read(text, json!({}), 1).await.unwrap();
-    assert_eq!(read.iter().map(kinds).collect::<Vec<_>>(), ["a i64", "a i64", "a f64, b bool", "a json, b bool"]);
+    assert_eq!(
+        read.iter().map(kinds).collect::<Vec<_>>(),
+        ["a int64", "a int64", "a float64, b boolean", "a json, b boolean"]
+    );
     assert_eq!(shown(&read[3]), [r#"[Json("\"x\""), Absent]"#]);
     assert!(std::sync::Arc::ptr_eq(read[0].schema(), read[1].schema()));
 }
 
 #[tokio::test]
 async fn what_is_declared_holds() {
-    let columns = json!({ "at": "timestamptz", "price": "decimal", "n": "f64" });
+    let columns = json!({ "at": "timestamptz", "price": "decimal", "n": "float64" });
     let text = "{\"at\":\"2024-01-01T00:00:00Z\",\"price\":\"1.50\",\"n\":0.1234567890123456789}\n{\"price\":2.50}\n";
     let page = read(text, columns.clone(), 10).await.unwrap().remove(0);
     assert_eq!(page.row(0).by_name("price"), Some(ValueRef::Decimal("1.50")));
     assert_eq!(page.row(1).by_name("price"), Some(ValueRef::Decimal("2.50")));
     assert_eq!(page.row(0).by_name("at"), Some(ValueRef::TimestampTz(1_704_067_200_000_000)));
     assert_eq!(page.row(1).by_name("at"), Some(ValueRef::Absent));
-    assert_eq!(kinds(&page), "at timestamptz, price decimal, n f64");
+    assert_eq!(kinds(&page), "at timestamptz, price decimal, n float64");
     let page = read("{\"x\":1}\n", columns.clone(), 10).await.unwrap().remove(0);
     let empty = read("{}\n", columns.clone(), 10).await.unwrap().remove(0);
-    assert_eq!((kinds(&empty).as_str(), empty.rows()), ("at timestamptz, n f64, price decimal", 1));
-    assert_eq!(kinds(&page), "x i64, at timestamptz, n f64, price decimal", "what is declared is always there");
+    assert_eq!((kinds(&empty).as_str(), empty.rows()), ("at timestamptz, n float64, price decimal", 1));
+    assert_eq!(kinds(&page), "x int64, at timestamptz, n float64, price decimal", "what is declared is always there");
     let error = read("{}\n{\"at\":\"secret\"}\n", columns.clone(), 10).await.unwrap_err();
     assert_eq!(error.code().id, "jsonl.bad_value");
     assert!(error.to_string().ends_with("line 2: \"at\" is declared timestamptz, but is a string"), "{error}");

@@ -52,7 +52,7 @@ impl<'a> Token<'a> {
     pub(super) fn name(self) -> &'static str {
         match self {
             Token::Null => "null",
-            Token::Bool(_) => "a bool",
+            Token::Bool(_) => "a boolean",
             Token::Number(_) => "a number",
             Token::Text(_) => "a string",
             Token::Nested(text) if text.starts_with('[') => "an array",

@@ -37,7 +37,7 @@ async fn declarations_and_values_say_the_kinds() {
          INSERT INTO t VALUES (1, 1.5, '2024-01-01 10:00:00', '2024-01-01', 1, 1, 'a'), (2, 7, '2024-01-01', NULL, 0, 2.5, NULL)",
     );
     let read = pages::<SqliteSource>(json!({ "path": path, "table": "t" })).await.unwrap();
-    assert_eq!(kinds(&read[0]), "i i64, d decimal, at timestamp, day date, ok bool, x f64, y text");
+    assert_eq!(kinds(&read[0]), "i int64, d decimal, at timestamp, day date, ok boolean, x float64, y text");
     assert_eq!(read[0].row(0).by_name("d"), Some(ValueRef::Decimal("1.5")));
     assert_eq!(read[0].row(1).by_name("d"), Some(ValueRef::Decimal("7")));
     assert_eq!(read[0].row(1).by_name("at"), Some(ValueRef::Timestamp(1_704_067_200_000_000)));
@@ -45,8 +45,9 @@ async fn declarations_and_values_say_the_kinds() {
     assert_eq!(read[0].schema().fields[1].native_of("sqlite"), Some("DECIMAL(10,2)"));
     let query = "SELECT count(*) AS n, max(d) AS most, at || '' AS text FROM t GROUP BY at ORDER BY at";
     let read = pages::<SqliteSource>(json!({ "path": path, "query": query })).await.unwrap();
-    assert_eq!(kinds(&read[0]), "n i64, most f64, text text");
-    let read = pages::<SqliteSource>(json!({ "path": path, "table": "t", "batch_size": 1, "columns": { "x": "f64" } }));
+    assert_eq!(kinds(&read[0]), "n int64, most float64, text text");
+    let read =
+        pages::<SqliteSource>(json!({ "path": path, "table": "t", "batch_size": 1, "columns": { "x": "float64" } }));
     assert_eq!(read.await.unwrap().iter().map(Page::rows).collect::<Vec<_>>(), [1, 1]);
 }
 
@@ -109,7 +110,7 @@ async fn a_reader_can_leave_in_the_middle() {
     let (_folder, path) = scratch("");
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
     for query in [endless.to_owned(), format!("{endless} WHERE i < 0")] {
-        let config = crate::file::testing::config(json!({ "path": path, "query": query, "columns": { "i": "i64" } }));
+        let config = crate::file::testing::config(json!({ "path": path, "query": query, "columns": { "i": "int64" } }));
         let mut source = SqliteSource::open(config, SourceContext::default()).await.unwrap();
         if !query.ends_with("0") {
             assert_eq!(source.next().await.unwrap().unwrap().rows(), 1000);

@@ -6,12 +6,14 @@ use faucet_sdk::bindings::source::exports::faucet::connector::sources::{Before, 
 
 const ROWS: u32 = 3;
 
-/// Three changes with before-images, and one lie.
-pub fn tell(mode: &str) -> SourcePage {
-    let mut change = honest();
+/// Three changes, which go on where those of the last call ended, and one lie.
+pub fn tell(mode: &str, call: u32) -> SourcePage {
+    let mut change = honest(call);
     let before = || Before { present: vec![0b111], columns: columns() };
     match mode {
         "change-good" | "change-unclaimed" => {}
+        "change-ends" => change.before = Some(Before { present: vec![0b010], ..before() }),
+        "change-positions-back" => change = honest(9 - call),
         "change-ops-short" => change.ops.truncate(2),
         "change-op-unknown" => change.ops[1] = b'x',
         "change-positions-fall" => change.positions.reverse(),
@@ -41,11 +43,12 @@ pub fn tell(mode: &str) -> SourcePage {
     SourcePage { change: Some(change), ..plain(page()) }
 }
 
-fn honest() -> Change {
+fn honest(call: u32) -> Change {
+    let first = u64::from(call * ROWS) + 1;
     Change {
         ops: b"cuc".to_vec(),
         position_width: 8,
-        positions: (1..=u64::from(ROWS)).flat_map(u64::to_be_bytes).collect(),
+        positions: (first..first + u64::from(ROWS)).flat_map(u64::to_be_bytes).collect(),
         committed_at: vec![0; ROWS as usize * 8],
         before: None,
     }

@@ -4,16 +4,16 @@ mod changes;
 mod pages;
 mod trouble;
 
-use faucet_sdk::Wants;
 use faucet_sdk::bindings::faucet::connector::types::Error;
 use faucet_sdk::bindings::source::exports::faucet::connector::sources::{
     Batch, Bookmark, Boundary, Capabilities, Description, Discovered, Guest, GuestSession, Session, SourcePage,
 };
 use faucet_sdk::serde_json::{Value, from_str};
+use faucet_sdk::{Wants, count};
 use std::cell::Cell;
 
-/// A host that it asks for. Nothing is there.
-const ASKED: &str = "asked.invalid:443";
+/// Hosts that it asks for. Nothing is there.
+const ASKED: [&str; 2] = ["asked.invalid:443", "also.invalid:443"];
 
 struct HostileSource {
     mode: String,
@@ -29,14 +29,15 @@ impl Guest for HostileSource {
             version: "0.1.0".into(),
             summary: "Does one thing wrong".into(),
             config_schema: r#"{ "type": "object", "properties": { "mode": { "type": "string" } } }"#.into(),
-            wants: Wants::default().http(ASKED).write("/count").into(),
+            wants: Wants::default().http(ASKED[0]).http(ASKED[1]).write("/count").clock().into(),
         }
     }
 
     fn check(config: String) -> Result<Capabilities, Error> {
+        count("checks", 1);
         let mode = mode(&config)?;
         match mode.as_str() {
-            "check-http" => drop(trouble::request(&format!("https://{ASKED}/"))?),
+            "check-http" => drop(trouble::request(&format!("https://{}/", ASKED[0]))?),
             "check-file" => drop(trouble::tries()?),
             "check-panic" => panic!("no configuration pleases me"),
             "check-loop" => trouble::endless_loop(),
@@ -94,27 +95,36 @@ impl GuestSession for HostileSource {
         let honest = |page| commit(vec![page], Some(bookmark(call + 1)));
         let batch = match self.mode.as_str() {
             "good" if call == 3 => return Ok(None),
+            "slow" if call == 3 => return Ok(None),
+            "slow" => honest(trouble::after_a_pause(call)?),
             "good" | "confirm-panic" => honest(pages::good()),
             "endless-empty" => commit(Vec::new(), None),
             "endless-inside" => Batch { pages: Vec::new(), boundary: Boundary::Inside, wait_ms: 0 },
             "ends-inside" if call == 1 => return Ok(None),
             "ends-inside" => Batch { pages: vec![pages::good()], boundary: Boundary::Inside, wait_ms: 0 },
             "endless-pause" => Batch { wait_ms: u32::MAX, ..commit(Vec::new(), Some(bookmark(call))) },
+            "bookmark-none" => commit(vec![pages::good()], None),
+            "bookmark-none-inside" if call == 0 => {
+                Batch { pages: vec![pages::good()], boundary: Boundary::Inside, wait_ms: 0 }
+            }
+            "bookmark-none-inside" => commit(Vec::new(), None),
             "bookmark-back" => commit(vec![pages::good()], Some(bookmark(9 - call))),
             "bookmark-hidden" => commit(vec![pages::good()], Some(hidden(call))),
             "bookmark-huge" => commit(Vec::new(), Some(Bookmark { position: vec![1], state: vec![0xff; 32 << 20] })),
             "schema-changes" if call == 4 => return Ok(None),
             "schema-changes" => honest(pages::changing(call)),
-            mode if mode.starts_with("change-") => honest(changes::tell(mode)),
+            "change-ends" if call == 2 => return Ok(None),
+            mode if mode.starts_with("change-") => honest(changes::tell(mode, call)),
             mode if mode.starts_with("use-") => return trouble::consume(mode, call),
             mode => honest(pages::tell(mode)),
         };
         Ok(Some(batch))
     }
 
-    fn confirm(&self, _: Bookmark) -> Result<(), Error> {
+    fn confirm(&self, at: Bookmark) -> Result<(), Error> {
         match self.mode.as_str() {
             "confirm-panic" => panic!("nothing is ever durable"),
+            "slow" => trouble::note(&format!("confirm {}", at.state.len())),
             _ => Ok(()),
         }
     }

@@ -3,9 +3,10 @@
 use crate::pages::{good, numbers, page, plain, texts};
 use crate::{bookmark, commit};
 use faucet_sdk::bindings::faucet::connector::types::{Column, Error, Page};
-use faucet_sdk::bindings::source::exports::faucet::connector::sources::Batch;
+use faucet_sdk::bindings::source::exports::faucet::connector::sources::{Batch, SourcePage};
 use faucet_sdk::http::Request;
 use std::hint::black_box;
+use std::time::Duration;
 
 pub fn endless_loop() -> ! {
     let mut n = 0_u64;
@@ -48,6 +49,22 @@ pub fn tries() -> Result<usize, Error> {
     let so_far = std::fs::read_to_string("/count/tries").unwrap_or_default() + ".";
     std::fs::write("/count/tries", &so_far).map_err(failed)?;
     Ok(so_far.len())
+}
+
+/// Rows that take a while to come, but for the first ones.
+pub fn after_a_pause(call: u32) -> Result<SourcePage, Error> {
+    if call > 0 {
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    note(&format!("read {call}"))?;
+    Ok(good())
+}
+
+/// Adds a line to a file.
+pub fn note(line: &str) -> Result<(), Error> {
+    let failed = |error: std::io::Error| Error::Failed(format!("/count: {:?}", error.kind()));
+    let so_far = std::fs::read_to_string("/count/notes").unwrap_or_default();
+    std::fs::write("/count/notes", format!("{so_far}{line}\n")).map_err(failed)
 }
 
 pub fn request(url: &str) -> Result<u16, Error> {

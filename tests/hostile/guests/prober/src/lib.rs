@@ -6,7 +6,7 @@ mod web;
 use faucet_sdk::bindings::exports::faucet::connector::transforms::{Description, Guest, GuestTransform, Transform};
 use faucet_sdk::bindings::faucet::connector::types::{Column, ColumnOut, Error, Kind, Output, Page, PageOut};
 use faucet_sdk::serde_json::{Value, from_str};
-use faucet_sdk::{Wants, secrets};
+use faucet_sdk::{Wants, count, gauge, secrets};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -43,6 +43,11 @@ impl GuestTransform for Prober {
             "env" => format!("{:?}", std::env::vars().collect::<Vec<_>>()),
             "clock" => clock(number(config, "pause_ms")),
             "random" => format!("{:016x}", RandomState::new().hash_one(7)),
+            "count" => counted(text(config, "name"), number(config, "times")),
+            "gauge" => {
+                gauge(text(config, "name"), number(config, "value") as f64);
+                String::new()
+            }
             what if what.starts_with("file-") => files::probe(what, config),
             what => web::probe(what, config)?,
         };
@@ -58,6 +63,12 @@ pub(crate) fn text<'c>(config: &'c Value, key: &str) -> &'c str {
 /// A number of the configuration.
 pub(crate) fn number(config: &Value, key: &str) -> u64 {
     config[key].as_u64().unwrap_or_default()
+}
+
+/// Counts 3 in metrics of so many names.
+fn counted(name: &str, times: u64) -> String {
+    (0..times).for_each(|nth| count(&format!("{name}{nth}"), 3));
+    String::new()
 }
 
 /// Seconds since 1970, and the milliseconds that a pause took.
