@@ -3,5 +3,5 @@
 pub mod apt;
 pub mod authors;
 pub mod postgres;
-pub mod valgrind;
+pub mod program;
 pub mod wasm;

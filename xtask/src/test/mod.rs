@@ -83,8 +83,11 @@ fn run_groups(arguments: &Arguments, counts: &mut Counts) -> Result<()> {
         return run_steps(&plan::steps(&groups, &[])?, None, counts);
     }
     timed("servers", || setup::postgres::ensure().map(|i| format!("PostgreSQL {}", i.major)))?;
+    if groups.iter().any(|group| matches!(group, Group::Unit | Group::Plugins)) {
+        installed("docker-registry", "tests that push and pull plugins")?;
+    }
     if groups.contains(&Group::Instructions) {
-        timed("valgrind", || setup::valgrind::ensure().map(|()| String::new()))?;
+        installed("valgrind", "tests that count instructions")?;
     }
     if groups.contains(&Group::Authors) {
         timed("tools", || setup::authors::ensure().map(|()| String::new()))?;
@@ -110,6 +113,10 @@ fn missing_groups(only: &[Group], targets: &[String]) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn installed(program: &str, whoever: &str) -> Result<()> {
+    timed(program, || setup::program::ensure(program, whoever).map(|()| String::new()))
 }
 
 fn timed(name: &str, work: impl FnOnce() -> Result<String>) -> Result<()> {
