@@ -2,6 +2,7 @@
 //! itself over random pages; the bundled source and sink for HTTP, against a server with faults.
 #![allow(clippy::unwrap_used)]
 
+mod addresses;
 mod boundary;
 mod built;
 mod cases;

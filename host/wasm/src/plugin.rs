@@ -182,9 +182,15 @@ impl Shared {
 
     fn start(&self, world: &World, call: &Call) -> Result<Guest> {
         Guest::new(&self.runtime, &self.pre, world).map_err(|(surroundings, error)| match surroundings {
-            Some(surroundings) => self.broke(&world.limits, &surroundings, &error, call),
-            None => Error::new(&ENGINE, format!("{} can't be started: {error:#}", self.subject)),
+            Some(surroundings) if !is_of_the_system(&error) => self.broke(&world.limits, &surroundings, &error, call),
+            Some(_) => self.not_started(&error).hint(RESERVED),
+            None => self.not_started(&error),
         })
+    }
+
+    /// The plugin has no part in it.
+    fn not_started(&self, error: &wasmtime::Error) -> Error {
+        Error::new(&ENGINE, format!("{} can't be started: {error:#}", self.subject))
     }
 
     /// A fresh instance with nothing granted, for calls that must not touch the world.
@@ -277,6 +283,15 @@ impl Shared {
             None => error,
         }
     }
+}
+
+/// What to do where an instance gets no memory.
+const RESERVED: &str =
+    "an instance reserves 4 GiB of addresses for each of its memories: raise the limit for them (`ulimit -v`)";
+
+/// Whether the operating system refused what an instance is made of. Such an error has no type that is known here.
+fn is_of_the_system(error: &wasmtime::Error) -> bool {
+    error.root_cause().to_string().contains("(os error ")
 }
 
 impl Description {
