@@ -17,7 +17,7 @@ fn help_of_every_command() {
         insta::assert_snapshot!(format!("help_{command}"), printed(&[command, "--help"]));
     }
     insta::assert_snapshot!("help_plugin", printed(&["plugin", "--help"]));
-    for command in ["new", "build", "test", "dev", "verify", "bench", "inspect"] {
+    for command in ["new", "build", "test", "dev", "verify", "bench", "inspect", "push", "pull"] {
         insta::assert_snapshot!(format!("help_plugin_{command}"), printed(&["plugin", command, "--help"]));
     }
 }
