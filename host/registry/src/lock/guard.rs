@@ -84,3 +84,42 @@ fn held(path: &Path) -> Error {
     Error::new(&LOCK_FILE, format!("another process has been writing '{}' for {seconds} seconds", path.display()))
         .hint("wait for it, or end it")
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn one_at_a_time_and_nothing_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, taken) = (folder.path().join("faucet.lock"), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let _guard = Guard::take(&path).unwrap();
+                        assert!(!taken.swap(true, Ordering::SeqCst), "two hold it");
+                        std::thread::yield_now();
+                        taken.store(false, Ordering::SeqCst);
+                    }
+                });
+            }
+        });
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_was_removed_is_not_the_one_that_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let file = File::create(&path).unwrap();
+        assert!(is_at(&file, &path).unwrap());
+        std::fs::remove_file(&path).unwrap();
+        assert!(!is_at(&file, &path).unwrap());
+        File::create(&path).unwrap();
+        assert!(!is_at(&file, &path).unwrap());
+    }
+}
