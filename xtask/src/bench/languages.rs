@@ -22,13 +22,21 @@ const LOAD_MS: [f64; 2] = [10.0, 20.0];
 /// KiB that a further instance of a Rust component may take.
 const INSTANCE_KIB: f64 = 1024.0;
 
-/// A transform, and how it is told to do nothing and to redact.
+/// A transform, how it is told to do nothing and to redact, and how it is measured with JSON records.
 struct Subject {
     language: &'static str,
     pass: (PathBuf, Value),
     redact: (PathBuf, Value),
-    /// The component that takes JSON records, where there is one.
-    records: Option<PathBuf>,
+    records: Records,
+}
+
+/// What takes JSON records.
+enum Records {
+    Nothing,
+    /// A component of the world of `sdk/json-baseline`: one call a record.
+    OneByOne(PathBuf),
+    /// A transform that finds them in a column.
+    InColumn(PathBuf),
 }
 
 /// What was measured of one.
@@ -68,8 +76,8 @@ fn rust() -> Result<Subject> {
     Ok(Subject {
         language: "Rust",
         pass: (tests.join("echo.wasm"), json!("pass")),
-        redact: (guests.join("mask.wasm"), json!({ "columns": ["email"] })),
-        records: None,
+        redact: (guests.join("mask.wasm"), redact()),
+        records: Records::Nothing,
     })
 }
 
@@ -88,14 +96,24 @@ fn project(faucet: &Path, folder: &Path, language: &str, called: &'static str) -
     Ok(Subject {
         language: called,
         pass: (component.clone(), json!({ "columns": ["gone"], "on_missing": "ignore" })),
-        redact: (component, json!({ "columns": ["email"] })),
-        records: records(&project, language)?,
+        redact: (component, redact()),
+        records: records(faucet, &project, language)?,
     })
 }
 
 /// Builds the component that takes JSON records, with the tool that the project brought.
-fn records(project: &Path, language: &str) -> Result<Option<PathBuf>> {
+fn records(faucet: &Path, project: &Path, language: &str) -> Result<Records> {
     let source = workspace::root().join("sdk/json-baseline");
+    if language == "go" {
+        let (component, columns) = (project.join("measured_go.wasm"), project.join("columns.wasm"));
+        std::fs::rename(&component, &columns)?;
+        std::fs::copy(source.join("mask.go"), project.join("main.go"))?;
+        process::output(process::with_tools(Command::new(faucet)).args(["plugin", "build"]).current_dir(project))?;
+        let records = project.join("records.wasm");
+        std::fs::rename(&component, &records)?;
+        std::fs::rename(&columns, &component)?;
+        return Ok(Records::InColumn(records));
+    }
     let out = project.join("records.wasm");
     let mut command = match language {
         "python" => {
@@ -108,18 +126,19 @@ fn records(project: &Path, language: &str) -> Result<Option<PathBuf>> {
             command.args(["--wit", "records.wit", "--js", "mask.js", "-n", "records", "--sync", "-o"]).arg(&out);
             command
         }
-        _ => return Ok(None),
+        _ => return Ok(Records::Nothing),
     };
     process::output(command.current_dir(source))?;
-    Ok(Some(out))
+    Ok(Records::OneByOne(out))
 }
 
 fn figures_of(faucet: &Path, folder: &Path, subject: &Subject) -> Result<Figures> {
     let pass = bench(faucet, folder, &subject.pass)?;
     let redact = bench(faucet, folder, &subject.redact)?;
     let records = match &subject.records {
-        Some(component) => Some(bench_records(folder, component, &subject.redact.1)?),
-        None => None,
+        Records::OneByOne(component) => Some(bench_records(folder, component)?),
+        Records::InColumn(component) => Some(bench_column(faucet, folder, component)?),
+        Records::Nothing => None,
     };
     Ok(Figures {
         language: subject.language,
@@ -133,14 +152,33 @@ fn figures_of(faucet: &Path, folder: &Path, subject: &Subject) -> Result<Figures
 }
 
 fn bench(faucet: &Path, folder: &Path, (component, config): &(PathBuf, Value)) -> Result<Value> {
-    let cases = cases(folder, config)?;
+    bench_cases(faucet, component, &cases(folder, config, &orders())?)
+}
+
+fn bench_cases(faucet: &Path, component: &Path, cases: &Path) -> Result<Value> {
     let mut command = Command::new(faucet);
     command.args(["plugin", "bench", "--output", "json"]).arg(component).arg("--cases").arg(cases);
     parsed(&process::output(&mut command)?)
 }
 
-fn bench_records(folder: &Path, component: &Path, config: &Value) -> Result<f64> {
-    let cases = cases(folder, config)?;
+/// What every one redacts.
+fn redact() -> Value {
+    json!({ "columns": ["email"] })
+}
+
+/// JSON records in a column of their own.
+fn bench_column(faucet: &Path, folder: &Path, component: &Path) -> Result<f64> {
+    let orders = orders();
+    let cell = |column: &Value, row: usize| {
+        (column["name"].as_str().unwrap_or_default().to_owned(), column["values"][row].clone())
+    };
+    let row = |row| Value::Object(orders.iter().map(|column| cell(column, row)).collect()).to_string();
+    let records = json!({ "name": "record", "kind": "text", "values": (0..ORDERS).map(row).collect::<Vec<_>>() });
+    number(&bench_cases(faucet, component, &cases(folder, &redact(), &[records])?)?, "ns_per_row")
+}
+
+fn bench_records(folder: &Path, component: &Path) -> Result<f64> {
+    let cases = cases(folder, &redact(), &orders())?;
     let mut command = process::cargo(&["bench", "--quiet", "--workspace", "--bench", "records", "--"]);
     number(&parsed(&process::output(command.arg(component).arg(cases))?)?, "ns_per_row")
 }
@@ -153,12 +191,18 @@ fn number(figures: &Value, name: &str) -> Result<f64> {
     figures[name].as_f64().ok_or_else(|| Failure::new(format!("no figure `{name}` in {figures}")))
 }
 
-/// Writes a case with orders of ten columns, as a shop has them.
-fn cases(folder: &Path, config: &Value) -> Result<PathBuf> {
-    let column = |name: &str, kind: &str, value: &dyn Fn(usize) -> Value| json!({ "name": name, "kind": kind, "values": (0..100).map(value).collect::<Vec<_>>() });
+/// Rows of a case; the bench repeats them.
+const ORDERS: usize = 100;
+
+/// The columns of orders, as a shop has them.
+fn orders() -> [Value; 10] {
+    let column = |name: &str, kind: &str, value: &dyn Fn(usize) -> Value| {
+        let values: Vec<Value> = (0..ORDERS).map(value).collect();
+        json!({ "name": name, "kind": kind, "values": values })
+    };
     let note =
         |row| if row % 4 == 0 { Value::Null } else { json!(format!("please leave parcel {row} with the neighbours")) };
-    let columns = [
+    [
         column("id", "int64", &|row| json!(row)),
         column("customer", "int64", &|row| json!(row * 37 % 5000)),
         column("email", "text", &|row| json!(format!("customer{}@example.com", row * 37 % 5000))),
@@ -169,8 +213,13 @@ fn cases(folder: &Path, config: &Value) -> Result<PathBuf> {
         column("created", "timestamptz", &|row| json!(1_700_000_000_000_000_u64 + row as u64)),
         column("day", "date", &|row| json!(19_000 + row)),
         column("note", "text", &note),
-    ];
-    let page = json!({ "table": "shop.orders", "key": ["id"], "columns": columns });
+    ]
+}
+
+/// Writes a case with a page of these columns.
+fn cases(folder: &Path, config: &Value, columns: &[Value]) -> Result<PathBuf> {
+    let key = columns.first().map(|column| column["name"].clone());
+    let page = json!({ "table": "shop.orders", "key": [key], "columns": columns });
     let file = folder.join("cases.json");
     std::fs::write(&file, json!([{ "case": "orders", "config": config, "page": page, "pages": [] }]).to_string())?;
     Ok(file)
