@@ -60,6 +60,15 @@ pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T> {
     Ok(runtime.block_on(work))
 }
 
+/// A runtime as pipelines have it.
+///
+/// # Errors
+/// When the system refuses a thread or an event queue.
+pub fn runtime() -> Result<tokio::runtime::Runtime> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    runtime.map_err(|e| Error::new(&NO_RUNTIME, "the async runtime could not be started").caused_by(e))
+}
+
 /// A planned pipeline about to run.
 pub struct Session {
     pub plan: Plan,
@@ -107,9 +116,7 @@ impl Session {
     where
         F: Future<Output = Result<Ended>> + 'a,
     {
-        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|e| Error::new(&NO_RUNTIME, "the async runtime could not be started").caused_by(e))?;
+        let runtime = runtime()?;
         let outcome = runtime.block_on(async {
             let mut side_tasks = JoinSet::new();
             let timeout = self.plan.execution.shutdown_timeout.duration();

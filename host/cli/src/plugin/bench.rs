@@ -38,7 +38,7 @@ pub fn execute(global: &Global, args: &VerifyArgs) -> Result<(), Failure> {
     let path =
         args.cases.clone().ok_or_else(|| Failure::Usage("name the cases to measure with: --cases PATH".into()))?;
     let (case, page) = first_page(&cases::read(&path).map_err(Failure::Usage)?)?;
-    let figures = session::block_on(measure(&plugin, &case, &page))??;
+    let figures = session::runtime()?.block_on(measure(&plugin, &case, &page))?;
     let Figures { open, plugin: cost, native, memory } = figures;
     let per_row = |cost: Duration| cost.as_secs_f64() * 1e9 / page.rows() as f64;
     match global.output {
