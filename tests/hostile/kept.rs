@@ -1,10 +1,11 @@
 //! The folder of compiled components, tampered with.
 
 use crate::lair::{apply, page, spec};
-use faucet_wasm::{Host, HostOptions};
+use faucet_wasm::{Host, HostOptions, Origin, PluginSpec};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 fn works(folder: &Path) {
     let host = Host::new(HostOptions { cache_dir: Some(folder.to_owned()) }).unwrap();
@@ -54,4 +55,33 @@ fn two_processes_may_compile_at_once() {
         }
     });
     works(&folder.path().join("kept"));
+}
+
+/// The digest of a file that did not change is not computed again. One that only looks unchanged is read.
+#[test]
+fn a_file_with_another_content_is_another_even_if_size_and_time_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let (kept, file) = (folder.path().join("kept"), folder.path().join("it.wasm"));
+    let original = spec("echo.wasm");
+    let Origin::File(echo) = &original.origin else { panic!("it is a file") };
+    // A custom section at the end, called `x`, with one byte in it.
+    let version = |byte: u8| [&fs::read(echo).unwrap()[..], &[0, 3, 1, b'x', byte]].concat();
+    fs::write(&file, version(1)).unwrap();
+    let written = fs::metadata(&file).unwrap().modified().unwrap();
+    let host = Host::new(HostOptions { cache_dir: Some(kept.clone()) }).unwrap();
+    let load = || {
+        let spec = PluginSpec { origin: Origin::File(file.clone()), ..original.clone() };
+        host.load(&spec).unwrap().digest().to_owned()
+    };
+    let first = load();
+    // Not before it has rested for a while.
+    faucet_tests::eventually(Duration::from_secs(30), "the digest is remembered", || {
+        assert_eq!(load(), first);
+        let known = fs::read_dir(&kept).unwrap().map(|entry| entry.unwrap().path());
+        let known = known.filter(|path| path.extension().is_some_and(|ext| ext == "known")).count();
+        if known == 1 { Ok(()) } else { Err(format!("{known} are")) }
+    });
+    fs::write(&file, version(2)).unwrap();
+    fs::File::options().write(true).open(&file).unwrap().set_modified(written).unwrap();
+    assert_ne!(load(), first);
 }

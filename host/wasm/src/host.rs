@@ -52,9 +52,8 @@ impl Host {
     /// Says which plugin, and what about it: its file, its digest, its sort, its version, its imports, its first call, or
     /// its grants.
     pub fn load(&self, spec: &PluginSpec) -> Result<Plugin, LoadError> {
-        let loaded = spec.read()?;
-        let component = self.component(&spec.name, &loaded)?;
-        let subject = Subject { name: spec.name.clone(), digest: loaded.digest };
+        let (component, digest) = self.component(spec)?;
+        let subject = Subject { name: spec.name.clone(), digest };
         let (role, version) = self.role(&subject, &component)?;
         let pre = self.link(&subject, &component)?;
         let pre = Pre::new(pre, role).map_err(|error| not_a_plugin(&subject, &error.root_cause().to_string()))?;
@@ -85,19 +84,22 @@ impl Host {
         }
     }
 
-    fn component(&self, name: &str, loaded: &Loaded) -> Result<Component> {
+    /// The component and its digest.
+    fn component(&self, spec: &PluginSpec) -> Result<(Component, String)> {
         let engine = &self.runtime.engine;
-        if let Some(component) = self.cache.as_ref().and_then(|cache| cache.load(engine, &loaded.digest)) {
-            return Ok(component);
+        let found = spec.find(self.cache.as_ref())?;
+        if let Some(component) = self.cache.as_ref().and_then(|cache| cache.load(engine, &found.digest)) {
+            return Ok((component, found.digest));
         }
-        let component = Component::from_binary(engine, &loaded.bytes).map_err(|error| {
-            let what = format!("plugin '{name}' is no valid component: {}", error.root_cause());
+        let Loaded { bytes, digest } = if found.bytes.is_some() { found } else { spec.read()? };
+        let component = Component::from_binary(engine, bytes.as_deref().unwrap_or_default()).map_err(|error| {
+            let what = format!("plugin '{}' is no valid component: {}", spec.name, error.root_cause());
             Error::new(&NOT_A_COMPONENT, what).hint("build the plugin again, or copy its file again")
         })?;
         if let Some(cache) = &self.cache {
-            cache.keep(&loaded.digest, &component);
+            cache.keep(&digest, &component);
         }
-        Ok(component)
+        Ok((component, digest))
     }
 
     /// What the component is: it must export one of the interfaces, in a version that this host speaks.

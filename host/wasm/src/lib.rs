@@ -22,6 +22,7 @@ mod fault;
 mod folders;
 mod grant;
 mod host;
+mod identity;
 mod limits;
 mod log;
 mod measure;

@@ -1,12 +1,16 @@
 //! Where a plugin comes from, and whether that is what was meant.
 
+use crate::cache::Cache;
+use crate::cases::hex;
 use crate::fault::{DIGEST_MISMATCH, NOT_A_COMPONENT, NOT_FOUND};
 use crate::grant::{Ceiling, Grants};
+use crate::identity::Identity;
 use crate::limits::Limits;
 use faucet_core::error::{Error, Result};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::fs::Metadata;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -45,7 +49,8 @@ pub enum Origin {
 
 /// A plugin's bytes, known to be a component and to have the pinned digest.
 pub(crate) struct Loaded {
-    pub(crate) bytes: Cow<'static, [u8]>,
+    /// `None` where the digest alone was asked for and known.
+    pub(crate) bytes: Option<Cow<'static, [u8]>>,
     /// SHA-256 in lower-case hex.
     pub(crate) digest: String,
 }
@@ -65,15 +70,33 @@ impl PluginSpec {
         }
     }
 
+    /// The bytes, or their digest alone where that file was read before and has not changed since. What is pinned is always
+    /// read.
+    pub(crate) fn find(&self, cache: Option<&Cache>) -> Result<Loaded> {
+        let (Origin::File(path), None, Some(cache)) = (&self.origin, &self.sha256, cache) else { return self.read() };
+        let identity = std::fs::metadata(path).ok().filter(Metadata::is_file).map(|file| Identity::of(&file));
+        let Some(identity) = identity.filter(Identity::is_settled) else { return self.read() };
+        if let Some(digest) = cache.known(&identity) {
+            return Ok(Loaded { bytes: None, digest });
+        }
+        let loaded = self.read()?;
+        // What changed while it was read is not what was read.
+        let unchanged = std::fs::metadata(path).is_ok_and(|file| Identity::of(&file) == identity);
+        if unchanged {
+            cache.remember(&identity, &loaded.digest);
+        }
+        Ok(loaded)
+    }
+
     pub(crate) fn read(&self) -> Result<Loaded> {
         let bytes = match &self.origin {
             Origin::Bundled(bytes) => Cow::Borrowed(*bytes),
             Origin::File(path) => Cow::Owned(self.read_file(path)?),
         };
-        let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex(&Sha256::digest(&bytes));
         self.check_pin(&digest)?;
         self.check_sort(&bytes)?;
-        Ok(Loaded { bytes, digest })
+        Ok(Loaded { bytes: Some(bytes), digest })
     }
 
     fn read_file(&self, path: &Path) -> Result<Vec<u8>> {
