@@ -101,7 +101,7 @@ fn a_change_is_followed_to_its_statements_and_nothing_moves() {
 fn rows_that_exist_are_followed_through_the_snapshots_source() {
     let (_database, faucet) = mirrored();
     let shown = records(&faucet, &["--snapshot", "--key", "email=user5@example.com"]);
-    assert_eq!((&shown[0]["source"], &shown[0]["images"][0]["of"]), (&json!("postgres"), &json!("row")));
+    assert_eq!((&shown[0]["source"]["type"], &shown[0]["images"][0]["of"]), (&json!("postgres"), &json!("row")));
     assert_eq!(shown[0]["steps"][1]["rows"][0]["email"], "***");
 }
 

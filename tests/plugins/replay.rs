@@ -46,7 +46,7 @@ fn the_same_version_makes_the_same_of_what_was_recorded() {
     let same = replay(&faucet, &["--plugin", "mask.wasm", "--step", "hide"], 0);
     assert_eq!((&same["rows"], &same["differing_pages"]), (&json!(2), &json!(0)), "{same}");
     let text = faucet.run_with(&["replay", "pages.fpg", "--plugin", "mask.wasm", "--step", "2"]).expect_code(0).stdout;
-    assert_eq!(text, "1 pages, 2 rows into 'hide': the same comes out\n");
+    assert_eq!(text, "1 page, 2 rows into 'hide': the same comes out\n");
 }
 
 #[test]

@@ -111,6 +111,12 @@ pub fn config_digest(config: &serde_json::Value) -> String {
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// A number of things, in words: `1 page`, `2 pages`.
+pub fn counted(count: u64, thing: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{plural}")
+}
+
 /// The pages of a batch that have rows.
 pub fn pages(batch: Batch) -> impl Iterator<Item = Page> {
     batch.pages.into_iter().filter(|page| !page.is_empty())

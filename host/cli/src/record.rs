@@ -10,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{Global, Output, RecordArgs};
 use crate::display::Failure;
-use crate::look::{self, Look};
+use crate::look::{self, Look, counted};
 use crate::session;
 
 /// Makes the recording.
@@ -20,7 +20,9 @@ pub fn execute(global: &Global, args: &RecordArgs) -> Result<(), Failure> {
         (Output::Json, _) => {
             println!("{}", json!({ "pages": pages, "rows": rows, "file": args.file.display().to_string() }))
         }
-        (Output::Text, false) => println!("{}: {rows} rows in {pages} pages", args.file.display()),
+        (Output::Text, false) => {
+            println!("{}: {} in {}", args.file.display(), counted(rows, "row"), counted(pages, "page"));
+        }
         (Output::Text, true) => {}
     }
     Ok(())

@@ -6,6 +6,7 @@ use faucet_core::ports::Output as Made;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
+use crate::look::counted;
 use crate::trace;
 
 /// What a replay showed so far.
@@ -76,15 +77,18 @@ impl Compared {
 
     /// For people.
     pub fn text(&self, step: &str) -> String {
-        let mut out = format!("{} pages, {} rows into '{step}'", self.pages, self.rows);
+        let (pages, rows) = (counted(self.pages as u64, "page"), counted(self.rows as u64, "row"));
+        let mut out = format!("{pages}, {rows} into '{step}'");
         if self.differing == 0 {
             out.push_str(": the same comes out\n");
             return out;
         }
-        out.push_str(&format!(": something else comes out of {} pages\n", self.differing));
-        let columns =
-            self.columns.iter().map(|(column, rows)| format!("  column '{column}': {rows} rows have other values\n"));
-        let others = self.others.iter().map(|(what, pages)| format!("  {what} ({pages} pages)\n"));
+        out.push_str(&format!(": something else comes out of {}\n", counted(self.differing as u64, "page")));
+        let columns = self
+            .columns
+            .iter()
+            .map(|(column, rows)| format!("  column '{column}': other values in {}\n", counted(*rows as u64, "row")));
+        let others = self.others.iter().map(|(what, pages)| format!("  {what} ({})\n", counted(*pages as u64, "page")));
         out.extend(columns.chain(others));
         out.extend(self.shown.iter().map(|[before, after]| format!("  - {before}\n  + {after}\n")));
         out

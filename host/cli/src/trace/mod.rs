@@ -10,7 +10,7 @@ use faucet_core::error::Result;
 use faucet_core::model::Page;
 use faucet_core::recording::{Entry, Recording};
 
-use self::show::Shown;
+use self::show::{Part, Shown};
 use self::wanted::Wanted;
 use crate::args::{Global, TraceArgs};
 use crate::display::Failure;
@@ -85,7 +85,9 @@ impl Tracer<'_> {
 
     /// One record through every step and to the sink.
     async fn record(&mut self, page: Page) -> Result<Shown> {
-        let mut shown = Shown::new(self.look.plan.source.kind.name(), self.look.plan.sink.kind.name(), &page);
+        let part = |name: &str| Part { r#type: name.to_owned(), digest: self.look.digest(name) };
+        let (source, sink) = (part(self.look.plan.source.kind.name()), part(self.look.plan.sink.kind.name()));
+        let mut shown = Shown::new(source, sink, &page);
         let mut pages = vec![page];
         for (at, step) in self.look.steps().into_iter().enumerate() {
             let (mut made, mut rejected) = (Vec::new(), Vec::new());

@@ -4,8 +4,10 @@ use faucet_core::model::{JsonRows, Op, Page, push_timestamp};
 use faucet_core::recording::Step;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::fmt;
 
 use crate::args::Output;
+use crate::look::counted;
 
 /// A row as a JSON object, every digit as it is.
 type Row = Box<RawValue>;
@@ -13,14 +15,34 @@ type Row = Box<RawValue>;
 /// A record, what became of it, and what the sink would do.
 #[derive(Serialize)]
 pub struct Shown {
-    source: String,
+    source: Part,
     table: String,
     #[serde(flatten)]
     change: Option<Change>,
     images: Vec<Image>,
     steps: Vec<Made>,
-    sink: String,
+    sink: Part,
     writes: Vec<Written>,
+}
+
+/// A source or a sink.
+#[derive(Clone, Serialize)]
+pub struct Part {
+    /// Its type.
+    pub r#type: String,
+    /// The digest of its component; `None` for one that is part of faucet.
+    pub digest: Option<String>,
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.r#type, component(self.digest.as_deref()))
+    }
+}
+
+/// Which component it is, behind the name of one.
+fn component(digest: Option<&str>) -> String {
+    digest.map_or_else(String::new, |digest| format!(", component {}", short(digest)))
 }
 
 /// Where a change stands, what it did and when it was committed.
@@ -55,14 +77,14 @@ struct Written {
 
 impl Shown {
     /// A record (a page of one row) as the source delivered it.
-    pub fn new(source: &str, sink: &str, record: &Page) -> Self {
+    pub fn new(source: Part, sink: Part, record: &Page) -> Self {
         Self {
-            source: source.to_owned(),
+            source,
             table: record.schema().table.to_string(),
             change: change(record),
             images: images(record),
             steps: Vec::new(),
-            sink: sink.to_owned(),
+            sink,
             writes: Vec::new(),
         }
     }
@@ -94,16 +116,14 @@ impl Shown {
         out.push_str(&format!("\n  source {}\n", self.source));
         self.images.iter().for_each(|image| out.push_str(&format!("    {:<6}  {}\n", image.of, image.row)));
         for (at, step) in (1..).zip(&self.steps) {
-            let digest =
-                step.digest.as_deref().map_or_else(String::new, |digest| format!(", component {}", short(digest)));
-            out.push_str(&format!("  {at} {}{digest}\n", step.r#type));
+            out.push_str(&format!("  {at} {}{}\n", step.r#type, component(step.digest.as_deref())));
             let rejected = step.rejected.iter().map(|why| format!("rejected: {why}"));
             out.push_str(&lines(step.rows.iter().map(|row| row.get().to_owned()).chain(rejected), "no row comes out"));
         }
         out.push_str(&format!("  sink {}\n", self.sink));
         let said = self.writes.iter().flat_map(|written| match &written.statements {
             Some(statements) => statements.clone(),
-            None => vec![format!("{} rows, for the component to write", written.rows.len())],
+            None => vec![format!("{}, for the component to write", counted(written.rows.len() as u64, "row"))],
         });
         out.push_str(&lines(said, "nothing reaches it"));
         out
