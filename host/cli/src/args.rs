@@ -176,8 +176,8 @@ pub struct TraceArgs {
     #[arg(long)]
     pub table: Option<String>,
     /// Stop after this many records
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub limit: usize,
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub limit: u64,
     /// Take the source's pages from a recording
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from_start", "snapshot"])]
     pub pages: Option<PathBuf>,

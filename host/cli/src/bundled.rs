@@ -8,9 +8,9 @@ use faucet_core::ports::{
     AnySink, AnySource, AnyTransform, Capture, Sink, SinkCapabilities, SinkContext, Source, SourceCapabilities,
     SourceContext, Split, Transform,
 };
+use faucet_registry::Digest;
 use faucet_wasm::{Grants, Origin, PluginSpec};
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 use std::sync::{Arc, OnceLock};
 
 use crate::plugin::project::Kind;
@@ -26,7 +26,7 @@ pub fn bytes(name: &str) -> Option<&'static [u8]> {
 
 /// The SHA-256 of the component with this name, in lower-case hex.
 pub fn digest(name: &str) -> Option<String> {
-    bytes(name).map(|bytes| Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect())
+    bytes(name).map(|bytes| Digest::of(bytes).hex())
 }
 
 /// The components, each behind the port of its kind.

@@ -9,14 +9,13 @@ use faucet_core::pipeline::{Chain, Recipe};
 use faucet_core::ports::{AnySource, AnyTransform, Batch, Bookmark, Rejected, Source};
 use faucet_core::recording::Step;
 use faucet_core::state::StateKey;
-use sha2::{Digest, Sha256};
 use std::path::Path;
 
 use crate::args::{Beginning, Global};
 use crate::bundled;
 use crate::display::Failure;
 use crate::load;
-use crate::recipe::Planned;
+use crate::recipe::{Planned, short_digest};
 
 /// A pipeline to look at.
 pub struct Look {
@@ -107,8 +106,7 @@ fn snapshot(plan: &Plan) -> Result<Stage<dyn AnySource>, Failure> {
 
 /// Enough of a digest to tell whether a configuration is the same, too little to tell what is in it.
 pub fn config_digest(config: &serde_json::Value) -> String {
-    let digest = Sha256::digest(config.to_string());
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    short_digest(&config.to_string())
 }
 
 /// A number of things, in words: `1 page`, `2 pages`.

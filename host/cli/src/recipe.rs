@@ -10,8 +10,8 @@ use faucet_core::ports::{
     AnySink, AnySource, AnyTransform, Bookmark, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Split,
     Transform,
 };
+use faucet_registry::Digest;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// A source, transforms and a sink, as planned.
@@ -66,13 +66,17 @@ impl Planned {
 
     /// A digest of the transforms and the sink with their configurations, too short to tell what is in them.
     pub fn destination(&self) -> String {
-        let mut digest = Sha256::new();
         let transforms = self.transforms.iter().map(|stage| (stage.kind.name(), &stage.config));
-        for (name, config) in transforms.chain([(self.sink.kind.name(), &self.sink.config)]) {
-            digest.update(format!("{name} {config}\n"));
-        }
-        digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+        let stages = transforms.chain([(self.sink.kind.name(), &self.sink.config)]);
+        short_digest(&stages.map(|(name, config)| format!("{name} {config}\n")).collect::<String>())
     }
+}
+
+/// The first 64 bits of a text's SHA-256, in hex: enough to tell whether it is the same, too little to tell what is in it.
+pub fn short_digest(text: &str) -> String {
+    let mut digest = Digest::of(text.as_bytes()).hex();
+    digest.truncate(16);
+    digest
 }
 
 /// A step that takes changes judges a changed key by the columns the sink knows rows by, unless it is told otherwise.

@@ -84,7 +84,8 @@ impl Cache {
         let Some(digest) = unhex(digest).and_then(|bytes| <[u8; SEAL]>::try_from(bytes).ok()) else { return };
         let name = identity.name();
         let written = self.place(&format!("{name}.known"), &[&digest[..], &self.seal(&name, &digest)]);
-        if let Err(error) = written {
+        let pruned = written.and_then(|()| self.prune());
+        if let Err(error) = pruned {
             debug!("the digest of a plugin was not kept: {error}");
         }
     }
@@ -162,7 +163,7 @@ fn revive(engine: &wasmtime::Engine, path: &Path) -> wasmtime::Result<Component>
 fn compiler(engine: &wasmtime::Engine) -> String {
     let mut hasher = Stable(Sha256::new().chain_update(env!("CARGO_PKG_VERSION")));
     engine.precompile_compatibility_hash().hash(&mut hasher);
-    hasher.0.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&hasher.0.finalize()[..8])
 }
 
 /// A hasher whose result does not depend on the Rust release.

@@ -37,7 +37,7 @@ fn missing(args: &TraceArgs) -> String {
 }
 
 /// Follows every record that is wanted, and says how many there were.
-async fn trace(global: &Global, args: &TraceArgs, wanted: &Wanted) -> Result<usize, Failure> {
+async fn trace(global: &Global, args: &TraceArgs, wanted: &Wanted) -> Result<u64, Failure> {
     let mut tracer = Tracer { look: Look::open(global, &args.config, &args.beginning).await?, global, shown: 0 };
     match &args.pages {
         Some(path) => {
@@ -66,12 +66,12 @@ async fn trace(global: &Global, args: &TraceArgs, wanted: &Wanted) -> Result<usi
 struct Tracer<'a> {
     look: Look,
     global: &'a Global,
-    shown: usize,
+    shown: u64,
 }
 
 impl Tracer<'_> {
     /// Follows the records of a page; whether enough were shown.
-    async fn follow(&mut self, page: &Page, wanted: &Wanted, limit: usize) -> Result<bool> {
+    async fn follow(&mut self, page: &Page, wanted: &Wanted, limit: u64) -> Result<bool> {
         for row in wanted.rows(page)? {
             if self.shown >= limit {
                 break;

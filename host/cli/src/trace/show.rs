@@ -1,6 +1,6 @@
 //! A record on its way, for people and for programs.
 
-use faucet_core::model::{JsonRows, Op, Page, push_timestamp};
+use faucet_core::model::{JsonRows, Op, Page, Position, push_timestamp};
 use faucet_core::recording::Step;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -101,14 +101,14 @@ impl Shown {
     }
 
     /// Prints it as the `nth` record.
-    pub fn print(&self, nth: usize, output: Output) {
+    pub fn print(&self, nth: u64, output: Output) {
         match output {
             Output::Text => print!("{}", self.text(nth)),
             Output::Json => println!("{}", serde_json::to_string(self).expect("it is plain data")),
         }
     }
 
-    fn text(&self, nth: usize) -> String {
+    fn text(&self, nth: u64) -> String {
         let mut out = format!("record {nth}: {}", self.table);
         if let Some(Change { op, position, committed_at }) = &self.change {
             out.push_str(&format!(", {op} at {position}, committed {committed_at}"));
@@ -162,7 +162,7 @@ fn position(bytes: &[u8]) -> String {
             let (commit, number) = ((both >> 64) as u64, both as u64);
             format!("{:X}/{:X}:{number}", commit >> 32, commit as u32)
         }
-        Err(_) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        Err(_) => format!("{:?}", Position::from_bytes(bytes)),
     }
 }
 

@@ -45,7 +45,9 @@ pub(super) async fn stream(mut config: PostgresCdcConfig, context: SourceContext
     let (inbox, out) = begin(wire, &config, &session, start.lsn).await?;
     tracing::debug!(slot = config.slot_name, start = %start.lsn, "streaming changes");
     let pace = pace(&config, &server);
-    let feedback = Feedback::start(out, start.lsn, pace.status_interval);
+    // To the server, position 0 confirms nothing; a bookmark may lie beyond what it heard of.
+    let confirmed = if context.read_only { Lsn(0) } else { start.lsn };
+    let feedback = Feedback::start(out, confirmed, pace.status_interval);
     let beat = |span: Span| Heartbeat::start(endpoint.clone(), context.pipeline.clone(), span.duration());
     let heartbeat = config.heartbeat_interval.map(beat);
     let catalog = Catalog::new(endpoint, context.pipeline.clone(), session, config.timestamps);
