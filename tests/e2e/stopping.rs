@@ -85,7 +85,7 @@ fn a_commit_whose_reply_was_lost_is_not_doubled() {
 }
 
 #[test]
-fn a_second_signal_ends_at_once() {
+fn a_second_signal_ends_at_once_although_a_page_is_in_hand() {
     let m = Mirrored::postgres(fresh_database(), 20, "");
     let running = m.faucet.spawn("mirror");
     m.settles();
@@ -107,6 +107,32 @@ fn a_second_signal_ends_at_once() {
     let finished = running.wait_timeout(Duration::from_secs(20)).expect_code(3);
     assert!(finished.stderr.contains("run.stopped_early"), "{}", finished.stderr);
     holder.execute("ROLLBACK");
+    let running = m.faucet.spawn("mirror");
+    m.settles();
+    running.sigterm();
+    running.wait_timeout(PATIENCE).expect_code(0);
+}
+
+#[test]
+fn a_second_signal_ends_at_once_although_the_source_does_not_answer() {
+    let server = Postgres::start(PostgresOptions::default());
+    let proxy = Proxy::start(server.port());
+    let m = Mirrored::postgres(Database::create_on(&server), 20, "");
+    let config = std::fs::read_to_string(m.faucet.config()).unwrap();
+    m.faucet.set_config(&config.replace(m.database.url(), &proxy.through(m.database.url(), server.port())));
+    let running = m.faucet.spawn("mirror");
+    m.settles();
+    // A change that arrived says that the stream is open, which a snapshot that is done does not.
+    m.client().execute("UPDATE orders SET qty = 4");
+    m.settles();
+    // A half-open connection: nothing that draining waits for ever comes.
+    proxy.half_open();
+    m.client().execute("UPDATE orders SET qty = 5");
+    running.sigterm();
+    running.sigint();
+    let finished = running.wait_timeout(Duration::from_secs(8)).expect_code(3);
+    assert!(finished.stderr.contains("run.stopped_early"), "{}", finished.stderr);
+    proxy.resume();
     let running = m.faucet.spawn("mirror");
     m.settles();
     running.sigterm();

@@ -123,10 +123,12 @@ impl Session {
             side_tasks.spawn(listen(Signals::new()?, self.stop.clone(), timeout));
             side_tasks.spawn(self.reporter.clone().report());
             tokio::select! {
+                // The pump gives up at the same signal and calls that stopped; whoever sent a second one has to hear that
+                // it was not in good order.
                 biased;
-                ended = work(self) => ended,
                 () = self.stop.aborted() => Err(Error::new(&STOPPED_EARLY, "stopped before the page in hand was finished")
                     .hint("nothing is lost: the next run reads again what was not durable")),
+                ended = work(self) => ended,
             }
         });
         // Threads that still sit in a blocking call must not hold the process back.
