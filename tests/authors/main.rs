@@ -2,6 +2,7 @@
 //! run, with the tools that a stranger would install.
 #![allow(clippy::unwrap_used)]
 
+mod random;
 mod vectors;
 
 use std::io::{BufRead, BufReader};

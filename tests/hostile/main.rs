@@ -2,6 +2,7 @@
 //! works. The components are in `guests/`.
 #![allow(clippy::unwrap_used)]
 
+mod ahead;
 mod calls;
 mod ceilings;
 mod files;

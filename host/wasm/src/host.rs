@@ -9,6 +9,7 @@ use crate::grant::settle;
 use crate::limits::{Limits, PATIENT, QUICK};
 use crate::origin::{Loaded, PluginSpec};
 use crate::plugin::{Plugin, Shared};
+use crate::ready::Ready;
 use crate::v0_1::{PACKAGE, Pre, Role, VERSION, listed};
 use faucet_core::error::{Error, Problem, Result};
 use std::path::PathBuf;
@@ -60,7 +61,8 @@ impl Host {
         let usual = if role == Role::Transform { QUICK } else { PATIENT };
         let limits = spec.limits.capped(spec.ceiling.limits(), usual);
         let (runtime, world) = (self.runtime.clone(), self.world(spec, limits));
-        let mut shared = Shared { runtime, world, answers: Answers::default(), subject, version, pre };
+        let mut shared =
+            Shared { runtime, world, answers: Answers::default(), subject, version, pre, ready: Ready::default() };
         let description = shared.describe()?;
         let settled = settle(&description.wants, &spec.grants, &spec.secrets, &spec.ceiling, &spec.folder);
         let (mut effective, warnings) = settled.map_err(LoadError::Grants)?;

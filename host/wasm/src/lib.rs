@@ -30,6 +30,7 @@ mod origin;
 mod outbound;
 mod part;
 mod plugin;
+mod ready;
 mod reload;
 mod shadow;
 mod task;

@@ -10,6 +10,7 @@ use crate::fault::{
 use crate::grant::Wants;
 use crate::limits::Limits;
 use crate::log::cut;
+use crate::ready::Ready;
 use crate::v0_1::{Ended, Guest, GuestTransform, Pre, Role, listed};
 use faucet_core::config::check::check;
 use faucet_core::error::{Error, Problem, Result, Severity};
@@ -132,6 +133,12 @@ impl Plugin {
         assert_eq!(self.role(), Role::Transform, "only a transform is opened as one");
         Ok(Box::new(GuestTransform::open(self.shared.clone(), config.to_string())?))
     }
+
+    /// Makes an instance and puts it in store, unless there is one: the next [`Plugin::open`] of a transform takes it. A
+    /// running pipeline does so by itself.
+    pub fn prepare(&self) {
+        self.shared.prepare();
+    }
 }
 
 /// The names of what a component imports and exports, such as `wasi:clocks/wall-clock@0.2.0`.
@@ -153,6 +160,8 @@ pub(crate) struct Shared {
     /// The version of the interface that it was built for.
     pub(crate) version: String,
     pub(crate) pre: Pre,
+    /// The next instance of a transform.
+    pub(crate) ready: Ready,
 }
 
 impl Shared {

@@ -21,6 +21,11 @@ declare module "faucet:connector/text@0.1.0" {
   export default text;
 }
 
+declare module "wasi:random/random@0.2.12" {
+  const random: import("../src/random").RandomBindings;
+  export default random;
+}
+
 declare module "faucet-plugin" {
   const plugin: any;
   export default plugin;

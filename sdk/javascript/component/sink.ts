@@ -2,14 +2,17 @@
 import host from "faucet:connector/host@0.1.0";
 import text from "faucet:connector/text@0.1.0";
 import plugin from "faucet-plugin";
+import random from "wasi:random/random@0.2.12";
 import { configured } from "../src/about";
 import { described, guarded, pageIn, rejects } from "../src/crossing";
 import { FaucetError, Unsupported } from "../src/errors";
 import { connect } from "../src/host";
+import { connectRandom } from "../src/random";
 import type { Sink, SinkCapabilities, SinkSession } from "../src/sink";
 import type { WirePage, WireReject } from "../src/wire";
 
 connect(host, text);
+connectRandom(random);
 const definition = expectSink(plugin);
 
 class Session {

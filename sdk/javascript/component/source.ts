@@ -2,16 +2,19 @@
 import host from "faucet:connector/host@0.1.0";
 import text from "faucet:connector/text@0.1.0";
 import plugin from "faucet-plugin";
+import random from "wasi:random/random@0.2.12";
 import { configured } from "../src/about";
 import type { ChangePage } from "../src/changes";
 import { described, guarded, pageOut } from "../src/crossing";
 import { FaucetError, Unsupported } from "../src/errors";
 import { connect } from "../src/host";
+import { connectRandom } from "../src/random";
 import { Page } from "../src/page";
 import type { Batch, Source, SourceCapabilities, SourceSession } from "../src/source";
 import type { WireBatch, WireBookmark, WireChange } from "../src/wire";
 
 connect(host, text);
+connectRandom(random);
 const definition = expectSource(plugin);
 
 class Session {

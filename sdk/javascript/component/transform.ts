@@ -2,14 +2,17 @@
 import host from "faucet:connector/host@0.1.0";
 import text from "faucet:connector/text@0.1.0";
 import plugin from "faucet-plugin";
+import random from "wasi:random/random@0.2.12";
 import { configured } from "../src/about";
 import { described, guarded, output, pageIn } from "../src/crossing";
 import { FaucetError } from "../src/errors";
 import { connect } from "../src/host";
+import { connectRandom } from "../src/random";
 import { type Apply, pagesOut, type Transform as Definition } from "../src/transform";
 import type { WirePage } from "../src/wire";
 
 connect(host, text);
+connectRandom(random);
 const definition = expectTransform(plugin);
 
 class Transform {

@@ -19,6 +19,7 @@ export { count, gauge, log, secrets } from "./host";
 export type { Kind, Numbers } from "./kind";
 export type { PageOut } from "./output";
 export { OP_COLUMN, type Page, PageBuilder, type PageInfo } from "./page";
+export { randomBytes, randomUUID } from "./random";
 export type { Row } from "./row";
 export type { Schema } from "./schema";
 export { Sha256 } from "./sha256";

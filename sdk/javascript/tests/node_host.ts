@@ -1,5 +1,6 @@
 // A host of Node's own, so that the SDK runs outside a component.
 import { connect } from "../src/host";
+import { connectRandom } from "../src/random";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -23,3 +24,7 @@ export const logged: string[] = [];
 const nothing = () => {};
 const log = (level: string, message: string) => void logged.push(`${level}: ${message}`);
 connect({ log, count: nothing, gauge: nothing, secrets: () => [] }, { decode, encode });
+
+/** Bytes that count up. */
+let next = 0;
+connectRandom({ getRandomBytes: (length) => Uint8Array.from({ length }, () => next++) });

@@ -118,6 +118,15 @@ test("SHA-256 is SHA-256", () => {
   }
 });
 
+test("random numbers are the host's", () => {
+  const [first] = sdk.randomBytes(1);
+  const at = (offset: number) => (first! + offset) & 0xff;
+  const top = Array.from({ length: 8 }, (_, index) => BigInt(at(1 + index)) << BigInt(8 * index));
+  assert.equal(Math.random(), Number(top.reduce((sum, byte) => sum | byte) >> 11n) / 2 ** 53);
+  assert.match(sdk.randomUUID(), /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.equal(sdk.randomBytes(1)[0], at(25));
+});
+
 test("a configuration is checked, and its defaults are filled in", () => {
   const schema: sdk.Schema = {
     type: "object",

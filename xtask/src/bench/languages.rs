@@ -15,8 +15,8 @@ use crate::{process, setup, workspace};
 
 /// Nanoseconds a row that a compiled language may take, passed through and redacted.
 const COMPILED: [f64; 2] = [15.0, 60.0];
-/// Milliseconds that opening an instance may take.
-const OPEN_MS: f64 = 1.0;
+/// Milliseconds that opening an instance which is made may take, and in Python, whose `open` is most of it.
+const OPEN_MS: [f64; 2] = [1.0, 2.0];
 /// Milliseconds that loading from the cache may take, and loading Python.
 const LOAD_MS: [f64; 2] = [10.0, 20.0];
 /// KiB that a further instance of a Rust component may take.
@@ -46,6 +46,7 @@ struct Figures {
     redact: f64,
     records: Option<f64>,
     load_ms: f64,
+    make_ms: f64,
     open_ms: f64,
     instance_kib: f64,
 }
@@ -146,6 +147,7 @@ fn figures_of(faucet: &Path, folder: &Path, subject: &Subject) -> Result<Figures
         redact: number(&redact, "ns_per_row")?,
         records,
         load_ms: number(&redact, "load_ms")?,
+        make_ms: number(&redact, "make_ms")?,
         open_ms: number(&redact, "open_ms")?,
         instance_kib: number(&redact, "instance_kib")?,
     })
@@ -227,27 +229,28 @@ fn cases(folder: &Path, config: &Value, columns: &[Value]) -> Result<PathBuf> {
 
 fn print(figures: &[Figures]) {
     println!(
-        "\n{:<12} {:>10} {:>10} {:>12} {:>8} {:>9} {:>9} {:>10}",
-        "", "pass ns", "redact ns", "JSON ns", "x JSON", "load ms", "open ms", "KiB each"
+        "\n{:<12} {:>10} {:>10} {:>12} {:>8} {:>9} {:>9} {:>9} {:>10}",
+        "", "pass ns", "redact ns", "JSON ns", "x JSON", "load ms", "make ms", "open ms", "KiB each"
     );
     for f in figures {
         let records = f.records.map_or_else(|| "-".to_owned(), |ns| format!("{ns:.0}"));
         let times = f.records.map_or_else(|| "-".to_owned(), |ns| format!("{:.1}", ns / f.redact));
         println!(
-            "{:<12} {:>10.1} {:>10.1} {records:>12} {times:>8} {:>9.1} {:>9.2} {:>10.0}",
-            f.language, f.pass, f.redact, f.load_ms, f.open_ms, f.instance_kib
+            "{:<12} {:>10.1} {:>10.1} {records:>12} {times:>8} {:>9.1} {:>9.2} {:>9.2} {:>10.0}",
+            f.language, f.pass, f.redact, f.load_ms, f.make_ms, f.open_ms, f.instance_kib
         );
     }
 }
 
 fn missed(figures: &Figures) -> Vec<String> {
     let compiled = matches!(figures.language, "Rust" | "C");
-    let load = if figures.language == "Python" { LOAD_MS[1] } else { LOAD_MS[0] };
+    let slow = usize::from(figures.language == "Python");
+    let (load, open) = (LOAD_MS[slow], OPEN_MS[slow]);
     let checks = [
         (compiled, figures.pass, COMPILED[0], "ns a row passed through"),
         (compiled, figures.redact, COMPILED[1], "ns a row with a column redacted"),
         (true, figures.load_ms, load, "ms to load from the cache"),
-        (compiled, figures.open_ms, OPEN_MS, "ms to open an instance"),
+        (true, figures.open_ms, open, "ms to open an instance that is made"),
         (figures.language == "Rust", figures.instance_kib, INSTANCE_KIB, "KiB of a further instance"),
     ];
     let missed = checks.iter().filter(|(counts, is, most, _)| *counts && is > most);

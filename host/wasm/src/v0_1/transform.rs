@@ -47,10 +47,10 @@ impl GuestTransform {
         Ok(transform)
     }
 
-    /// A fresh instance, opened.
+    /// An instance that served nobody yet, opened.
     fn fresh(&self) -> Result<(Guest, ResourceAny)> {
         let plugin = &self.plugin;
-        let mut guest = plugin.instantiate(&Call::Open)?;
+        let mut guest = plugin.next(&Call::Open)?;
         let transform = open(&mut guest, &plugin.runtime, &self.config);
         transform.map_err(|ended| plugin.ended(&guest, ended, &Call::Open)).map(|transform| (guest, transform))
     }
