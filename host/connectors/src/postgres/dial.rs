@@ -16,6 +16,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::endpoint::{Endpoint, Host};
 use super::error::{TLS_FAILED, UNREACHABLE, from_io};
+use super::socket::{Socket, Stream};
 use super::{der, verify};
 
 /// How a connection is encrypted in one attempt.
@@ -32,12 +33,10 @@ pub(super) enum Encryption {
 /// An open byte stream to a server.
 #[derive(Debug)]
 pub enum Link {
-    /// Plain TCP.
-    Tcp(TcpStream),
-    /// A Unix socket.
-    Unix(UnixStream),
+    /// As it is.
+    Plain(Socket),
     /// TLS over TCP.
-    Tls(Box<TlsStream<TcpStream>>),
+    Tls(Box<TlsStream<Socket>>),
 }
 
 impl Link {
@@ -49,22 +48,29 @@ impl Link {
     /// The channel binding of its TLS session, where there is one.
     pub(super) fn end_point(&self) -> Option<Vec<u8>> {
         match self {
-            Link::Tcp(_) | Link::Unix(_) => None,
+            Link::Plain(_) => None,
             Link::Tls(stream) => der::end_point(stream.get_ref().1.peer_certificates()?.first()?),
+        }
+    }
+
+    /// From now on it is read in pauses, as a stream is.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub(super) fn pace(&mut self) -> io::Result<()> {
+        match self {
+            Link::Plain(socket) => socket.pace(),
+            Link::Tls(stream) => stream.get_mut().0.pace(),
         }
     }
 
     fn inner(&mut self) -> Pin<&mut (dyn Stream + '_)> {
         match self {
-            Link::Tcp(stream) => Pin::new(stream),
-            Link::Unix(stream) => Pin::new(stream),
+            Link::Plain(socket) => Pin::new(socket),
             Link::Tls(stream) => Pin::new(stream.as_mut()),
         }
     }
 }
-
-trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 impl AsyncRead for Link {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
@@ -101,15 +107,18 @@ pub(super) async fn dial(endpoint: &Endpoint, host: &Host, encryption: Encryptio
 async fn open(endpoint: &Endpoint, host: &Host, encryption: Encryption) -> Result<Link> {
     if let Some(folder) = host.socket_folder() {
         let path = format!("{folder}/.s.PGSQL.{}", host.port);
-        return UnixStream::connect(&path).await.map(Link::Unix).map_err(|e| unreachable_io(host, &e));
+        return UnixStream::connect(&path)
+            .await
+            .map(|stream| Link::Plain(Socket::Unix(stream)))
+            .map_err(|e| unreachable_io(host, &e));
     }
     let mut stream = open_tcp(endpoint, host).await?;
     if encryption == Encryption::Plain {
-        return Ok(Link::Tcp(stream));
+        return Ok(Link::Plain(Socket::Tcp(stream)));
     }
     if !endpoint.tls.direct && !negotiate(&mut stream).await? {
         return match encryption {
-            Encryption::Plain | Encryption::Offered => Ok(Link::Tcp(stream)),
+            Encryption::Plain | Encryption::Offered => Ok(Link::Plain(Socket::Tcp(stream))),
             Encryption::Required => Err(Error::new(&TLS_FAILED, format!("the server at {host} doesn't offer TLS"))
                 .hint("turn `ssl` on in postgresql.conf, or use sslmode=prefer on a network you trust")),
         };
@@ -138,7 +147,7 @@ async fn handshake(endpoint: &Endpoint, host: &Host, stream: TcpStream) -> Resul
     let name = ServerName::try_from(name)
         .map_err(|_| Error::new(&TLS_FAILED, format!("{host} is no name that a certificate can be checked against")))?;
     let connector = TlsConnector::from(endpoint.tls.client_config()?);
-    match connector.connect(name, stream).await {
+    match connector.connect(name, Socket::Tcp(stream)).await {
         Ok(stream) => Ok(Link::Tls(Box::new(stream))),
         Err(error) => Err(handshake_failed(host, &error)),
     }

@@ -1,6 +1,6 @@
 //! PostgreSQL: query source, change stream and sink.
 //!
-//! [`endpoint`] says what a connection URL means, [`dial`] opens and encrypts a link, [`connect`] makes sessions of it.
+//! [`endpoint`] says what a connection URL means, [`dial`] opens and encrypts a link on a [`socket`], [`connect`] makes sessions of it.
 //! [`error`] maps what servers say to our codes. [`types`], [`decode`] and [`encode`] turn the server's types and values
 //! into ours and back. [`query`] is the query source,
 //! [`sink`] the sink.
@@ -16,6 +16,7 @@ pub mod error;
 mod name;
 pub mod query;
 pub mod sink;
+pub mod socket;
 pub mod tls;
 pub mod types;
 mod url;

@@ -27,7 +27,17 @@ pub(super) struct Inbox<R> {
 
 impl<R: AsyncRead + Unpin> Inbox<R> {
     pub(super) fn new(read: R) -> Self {
-        Self { read, buffer: BytesMut::new() }
+        Self::resume(read, BytesMut::new())
+    }
+
+    /// Goes on with what was read before.
+    pub(super) fn resume(read: R, buffer: BytesMut) -> Self {
+        Self { read, buffer }
+    }
+
+    /// What it reads from, and what was read and not consumed.
+    pub(super) fn into_parts(self) -> (R, BytesMut) {
+        (self.read, self.buffer)
     }
 
     /// The length of the message at the front with its header, once it is there as a whole.

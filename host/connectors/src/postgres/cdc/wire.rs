@@ -80,7 +80,7 @@ impl Wire {
         loop {
             match self.receive().await {
                 Ok(message) => match message.tag {
-                    b'W' => return Ok((self.inbox, self.out)),
+                    b'W' => return self.paced().map_err(|error| Box::new((None, from_io(&error)))),
                     b'E' => refused = Some(server_error(&message.body).into_error()),
                     b'Z' => return Err(Box::new((Some(self), refused.unwrap_or_else(|| unexpected(b'Z'))))),
                     tag => return Err(Box::new((None, unexpected(tag)))),
@@ -88,6 +88,15 @@ impl Wire {
                 Err(error) => return Err(Box::new((None, error))),
             }
         }
+    }
+
+    /// The halves of a stream. What it brings is many small messages, and is read in pauses.
+    fn paced(self) -> io::Result<Started> {
+        let (read, buffer) = self.inbox.into_parts();
+        let mut link = read.unsplit(self.out);
+        link.pace()?;
+        let (read, out) = tokio::io::split(link);
+        Ok((Inbox::resume(read, buffer), out))
     }
 
     /// Says goodbye. A failure to do so is no failure.
