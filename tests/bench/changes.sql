@@ -1,7 +1,6 @@
 -- A table whose changes are streamed: the first 200,000 orders. `changes_base` keeps them as they were before any
 -- change, to reset a destination to.
 CREATE TABLE changes_base AS SELECT * FROM orders WHERE id <= 200000;
-CREATE TABLE changes_dst (LIKE orders INCLUDING ALL);
 
 -- Makes a fresh source, a publication and a slot named after the workload, all before its first change.
 CREATE FUNCTION prepare_source(workload text) RETURNS void LANGUAGE plpgsql AS $$

@@ -1,7 +1,8 @@
 //! Change streams: a backlog of changes is drained into a table, next to PostgreSQL's own logical replication.
 //!
 //! The backlog is made once per workload, behind a slot that nobody reads; each run drains a copy of that slot. The
-//! last change inserts a row with id 0: its arrival is the end of a run, on both sides.
+//! last change inserts a row with id 0: its arrival is the end of a run, on both sides. Both write to another database
+//! of the same server, the twin: what is written to the source's own would be decoded with the backlog.
 
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ const WORKLOADS: [Workload; 5] = [
     Workload { id: "c5", transactions: 1, changes_each: 5_400_000, delivery: "at_least_once" },
 ];
 
-/// The database native subscriptions write to: their tables have the names of the source's.
+/// The database that is written to. The tables of native subscriptions have the names of the source's.
 pub const TWIN: &str = "bench_twin";
 
 /// No stream needs more memory, whatever the size of its transactions.
@@ -56,7 +57,7 @@ pub fn drain(bench: &mut Bench, id: &str) -> Result<Outcome> {
     Ok(Outcome::new(id, "CREATE SUBSCRIPTION", Compare::Everything, &ours, &theirs))
 }
 
-/// Makes the database that subscriptions write to, once.
+/// Makes the database that is written to, once.
 pub fn prepare_twin(bench: &Bench) -> Result<()> {
     match bench.server.value(&format!("SELECT count(*) FROM pg_database WHERE datname = '{TWIN}'"))?.as_str() {
         "0" => bench.server.execute(&format!("CREATE DATABASE {TWIN}")),
@@ -75,10 +76,11 @@ fn prepare(bench: &Bench, workload: &Workload) -> Result<()> {
     server.execute(&format!("SELECT prepare_source('{id}')"))?;
     server.execute(&format!("SELECT pg_create_logical_replication_slot('{id}', 'pgoutput')"))?;
     server.execute(&format!("CALL make_changes('{id}', {transactions}, {each})"))?;
-    // The twin starts with the same rows, copied once and kept, as the destination of faucet does.
+    // Both start with the same rows, copied once and kept.
     let script = format!(
         "pg_dump --schema-only --table {id} --no-publications {DATABASE} | psql -qX {TWIN} >/dev/null
-         psql -qXc 'CREATE TABLE IF NOT EXISTS changes_base (LIKE {id}); TRUNCATE changes_base' {TWIN}
+         psql -qXc 'CREATE TABLE IF NOT EXISTS changes_base (LIKE {id}); TRUNCATE changes_base;
+                    CREATE TABLE IF NOT EXISTS changes_dst (LIKE {id} INCLUDING ALL)' {TWIN}
          psql -qXc 'COPY changes_base TO STDOUT (FORMAT binary)' {DATABASE} |
            psql -qXc 'COPY changes_base FROM STDIN (FORMAT binary)' {TWIN}"
     );
@@ -132,10 +134,10 @@ fn same(bench: &Bench, source: &str, client: &Client, destination: &str) -> Resu
 
 fn through_faucet(bench: &Bench, workload: &Workload) -> Result<Sample> {
     let server = &bench.server;
-    server.execute("TRUNCATE changes_dst")?;
-    server.execute("INSERT INTO changes_dst SELECT * FROM changes_base")?;
+    let twin = Client::try_connect(&server.url(TWIN))?;
+    twin.try_execute("TRUNCATE changes_dst; INSERT INTO changes_dst SELECT * FROM changes_base")?;
     // An earlier run's token would say that all of this is here already.
-    server.execute("DROP TABLE IF EXISTS _faucet_commit_token")?;
+    twin.try_execute("DROP TABLE IF EXISTS _faucet_commit_token")?;
     let slot = copy_slot(bench, workload)?;
     let state = bench.folder.join("state");
     if state.exists() {
@@ -145,12 +147,12 @@ fn through_faucet(bench: &Bench, workload: &Workload) -> Result<Sample> {
     let config = configuration(workload.id, workload.delivery, &slot, "changes_dst", &folder);
     let mut command = faucet(bench, "run", workload.id, &config)?;
     let run = Run::start(&mut command, server)?;
-    let outcome = wait_for_end(server.client(), "changes_dst", || run.check().map(|()| run.elapsed()));
+    let outcome = wait_for_end(&twin, "changes_dst", || run.check().map(|()| run.elapsed()));
     let wall_s = run.elapsed();
     outcome.map_err(|e| with_log(bench, workload.id, &e))?;
     signal(run.pid().unwrap_or_default(), "TERM");
     let sample = run.finish().map_err(|e| with_log(bench, workload.id, &e))?;
-    same(bench, workload.id, server.client(), "changes_dst")?;
+    same(bench, workload.id, &twin, "changes_dst")?;
     if sample.rss_mib > MOST_MIB {
         return Err(Failure::new(format!("it took {:.0} MiB of memory, and {MOST_MIB} are enough", sample.rss_mib)));
     }
@@ -177,7 +179,7 @@ pipeline:
   sink:
     type: postgres
     config:
-      connection_url: "${{env:BENCH_URL}}"
+      connection_url: "${{env:BENCH_TWIN_URL}}"
       table_name: {table}
       column_mapping: auto_map
       write_mode: upsert

@@ -50,8 +50,9 @@ fn prepare(bench: &Bench) -> Result<()> {
     cdc::prepare_twin(bench)?;
     let table = "CREATE TABLE IF NOT EXISTS steady (id bigint PRIMARY KEY, at timestamptz DEFAULT now(), note text)";
     server.execute(table)?;
-    server.execute(&table.replace("steady", "steady_dst"))?;
-    Client::try_connect(&server.url(TWIN))?.try_execute(table)?;
+    let twin = Client::try_connect(&server.url(TWIN))?;
+    twin.try_execute(table)?;
+    twin.try_execute(&table.replace("steady", "steady_dst"))?;
     if server.value("SELECT count(*) FROM pg_publication WHERE pubname = 'steady'")? == "0" {
         server.execute("CREATE PUBLICATION steady FOR TABLE steady")?;
     }
@@ -60,7 +61,7 @@ fn prepare(bench: &Bench) -> Result<()> {
 
 fn through_faucet(bench: &Bench) -> Result<(Sample, (f64, f64))> {
     let server = &bench.server;
-    server.execute("TRUNCATE steady_dst")?;
+    Client::try_connect(&server.url(TWIN))?.try_execute("TRUNCATE steady_dst")?;
     fresh_slot(bench)?;
     let state = bench.folder.join("state");
     if state.exists() {
@@ -70,7 +71,7 @@ fn through_faucet(bench: &Bench) -> Result<(Sample, (f64, f64))> {
         cdc::configuration("steady", "at_least_once", "steady_run", "steady_dst", &state.display().to_string());
     let mut command = faucet(bench, "run", "steady", &config)?;
     let run = Run::start(&mut command, server)?;
-    let watched = load(bench, DATABASE, "steady_dst").map_err(|e| with_log(bench, "steady", &e))?;
+    let watched = load(bench, "steady_dst").map_err(|e| with_log(bench, "steady", &e))?;
     signal(run.pid().unwrap_or_default(), "TERM");
     let sample = run.finish().map_err(|e| with_log(bench, "steady", &e))?;
     cdc::drop_slot(bench, "steady_run")?;
@@ -85,7 +86,7 @@ fn native(bench: &Bench) -> Result<(Sample, (f64, f64))> {
     server.settle()?;
     let before = server.cpu_s();
     cdc::subscribe(bench, &twin, "steady", "steady_run")?;
-    let watched = load(bench, TWIN, "steady")?;
+    let watched = load(bench, "steady")?;
     let sample = Sample { wall_s: watched.1 / 1000.0, pg_cpu_s: server.cpu_s() - before, ..Sample::default() };
     cdc::unsubscribe(&twin)?;
     cdc::drop_slot(bench, "steady_run")?;
@@ -97,10 +98,10 @@ fn fresh_slot(bench: &Bench) -> Result<()> {
     bench.server.execute("SELECT pg_create_logical_replication_slot('steady_run', 'pgoutput')")
 }
 
-/// Writes the load and watches `table` of `database`; the median and the 99th percentile of the latency, in ms.
-fn load(bench: &Bench, database: &str, table: &str) -> Result<(f64, f64)> {
+/// Writes the load and watches `table` of the twin; the median and the 99th percentile of the latency, in ms.
+fn load(bench: &Bench, table: &str) -> Result<(f64, f64)> {
     // One row first: what starts up doesn't count.
-    let reader = Client::try_connect(&bench.server.url(database))?;
+    let reader = Client::try_connect(&bench.server.url(TWIN))?;
     bench.server.execute("INSERT INTO steady VALUES (-1)")?;
     let since = Instant::now();
     while reader.try_rows(&format!("SELECT FROM {table} WHERE id = -1"))?.is_empty() {

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 
 use super::Bench;
+use super::cdc::TWIN;
 use super::measure::{self, Sample};
 use super::report::{Compare, Outcome};
 use super::server::DATABASE;
@@ -172,7 +173,7 @@ pub fn faucet(bench: &Bench, verb: &str, name: &str, config: &str) -> Result<Com
     let log = File::create(path.with_extension("log"))?;
     let mut command = Command::new(&bench.faucet);
     command.arg("--quiet").arg(verb).arg(&path).current_dir(&bench.folder);
-    command.env("BENCH_URL", bench.server.url(DATABASE));
+    command.env("BENCH_URL", bench.server.url(DATABASE)).env("BENCH_TWIN_URL", bench.server.url(TWIN));
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
     Ok(command)
 }
