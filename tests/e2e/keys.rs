@@ -10,6 +10,7 @@ const KEYS: &[(&str, &str, &str, &str)] = &[
     ("double precision", "'0'", "'-0'", "'NaN'"),
     ("real", "'-0'", "'0'", "'Infinity'"),
     ("a.citext", "'Key'", "'kEY'", "'other'"),
+    ("text COLLATE a.nocase", "'Key'", "'kEY'", "'other'"),
     ("interval", "'1 mon'", "'30 days'", "'1 day'"),
     ("jsonb", "'[1.0]'", "'[1.00]'", "'null'"),
     ("numrange", "'[1.0,2.0)'", "'[1.00,2.00)'", "'empty'"),
@@ -52,6 +53,10 @@ fn source((kind, a, _, _): (&str, &str, &str, &str)) -> Database {
         "CREATE TABLE source (k {kind} PRIMARY KEY, n int, big text); ALTER TABLE source ALTER big SET STORAGE EXTERNAL;
          CREATE PUBLICATION pub FOR TABLE source; INSERT INTO source VALUES ({a}, 1, repeat('x', 3000))"
     ));
+    // A table that faucet makes has the columns' types, and not their collations.
+    if kind.contains("COLLATE") {
+        database.client().execute(&format!("CREATE TABLE copy (k {kind} PRIMARY KEY, n int, big text)"));
+    }
     database
 }
 

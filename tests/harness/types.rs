@@ -304,6 +304,7 @@ pub fn prepare(client: &Client) {
          CREATE DOMAIN a.address AS inet; CREATE DOMAIN a.label AS varchar(3) NOT NULL DEFAULT 'd';
          CREATE DOMAIN a.tags AS text[]; CREATE DOMAIN a.document AS xml; CREATE DOMAIN a.couple AS a.pair;
          CREATE TYPE a.span AS RANGE (subtype = float8, multirange_type_name = a.spans);
+         CREATE COLLATION a.nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
          CREATE EXTENSION hstore SCHEMA a; CREATE EXTENSION citext SCHEMA a; CREATE EXTENSION ltree SCHEMA a;
          CREATE EXTENSION cube SCHEMA a; CREATE EXTENSION seg SCHEMA a;",
     );

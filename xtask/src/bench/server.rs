@@ -33,11 +33,6 @@ impl Server {
         Ok(Self { postgres, client, ticks_per_second })
     }
 
-    /// A connection to the database with the tables.
-    pub fn client(&self) -> &Client {
-        &self.client
-    }
-
     /// Connection URL of a database.
     pub fn url(&self, database: &str) -> String {
         self.postgres.url(database)

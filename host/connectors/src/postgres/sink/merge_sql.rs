@@ -180,7 +180,7 @@ fn has_spellings(write: &Write) -> bool {
     match write.column.column_type.wire {
         Some(Wire::Numeric | Wire::Float4 | Wire::Float8 | Wire::Interval | Wire::Jsonb) | None => true,
         // Such as citext.
-        Some(Wire::Text) => !is_text(write.column.column_type.base),
+        Some(Wire::Text) => write.column.nondeterministic || !is_text(write.column.column_type.base),
         Some(_) => false,
     }
 }

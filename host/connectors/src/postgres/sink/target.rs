@@ -38,6 +38,8 @@ pub struct TargetColumn {
     pub generated: bool,
     /// `GENERATED ALWAYS AS IDENTITY`.
     pub identity_always: bool,
+    /// Its collation takes different texts for equal.
+    pub nondeterministic: bool,
 }
 
 impl Target {
@@ -104,6 +106,7 @@ async fn columns(client: &Client, table: u32) -> Result<Vec<TargetColumn>> {
             column_type,
             generated: row.get(3),
             identity_always: row.get(4),
+            nondeterministic: row.get(5),
         }
     };
     Ok(rows.iter().zip(column_types).map(column).collect())
@@ -120,7 +123,10 @@ JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.oid = pg_catalog.to_regclass($1::pg_catalog.text)";
 
 const COLUMNS: &str = "\
-SELECT attname::pg_catalog.text, atttypid, atttypmod, attgenerated <> '', attidentity = 'a'
+SELECT attname::pg_catalog.text, atttypid, atttypmod, attgenerated <> '', attidentity = 'a', EXISTS (
+  SELECT FROM pg_catalog.pg_collation l
+  WHERE l.oid = attcollation AND pg_catalog.to_jsonb(l) OPERATOR(pg_catalog.->>) 'collisdeterministic' = 'false'
+)
 FROM pg_catalog.pg_attribute WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped ORDER BY attnum";
 
 const UNIQUE: &str = "\
