@@ -5,8 +5,10 @@
 //!
 //! A letter is a plain row, so that any sink that appends can keep it: when, by which stage and why, and the row as JSON.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::time::Instant;
 
 use crate::error::{Blame, Code, Error, Result, Retry};
 use crate::model::{Field, JsonRows, Kind, Page, PageBuilder, Schema, TableId, ValueRef};
@@ -39,27 +41,39 @@ const COLUMNS: [(&str, Kind); 7] = [
 #[derive(Debug)]
 pub struct Allowance {
     most: u64,
-    /// When the hour began, and the rows since.
-    used: Mutex<(Instant, u64)>,
+    used: Mutex<Used>,
+}
+
+/// The rows of the last hour, second by second, and how many they are.
+#[derive(Debug, Default)]
+struct Used {
+    seconds: VecDeque<(Instant, u64)>,
+    rows: u64,
 }
 
 impl Allowance {
     /// `most` rows an hour.
     pub fn new(most: u64) -> Arc<Self> {
-        Arc::new(Self { most, used: Mutex::new((Instant::now(), 0)) })
+        Arc::new(Self { most, used: Mutex::default() })
     }
 
-    /// Counts `rows`; the total of this hour, if that is too many.
+    /// Counts `rows`; the total of the last hour, if that is too many.
     fn exceeded_by(&self, rows: u64) -> Option<u64> {
+        let now = Instant::now();
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        if used.0.elapsed() >= HOUR {
-            *used = (Instant::now(), 0);
+        while let Some((_, old)) = used.seconds.pop_front_if(|(began, _)| now - *began >= HOUR) {
+            used.rows -= old;
         }
-        used.1 += rows;
-        Some(used.1).filter(|total| *total > self.most)
+        match used.seconds.back_mut().filter(|(began, _)| now - *began < SECOND) {
+            Some((_, count)) => *count += rows,
+            None => used.seconds.push_back((now, rows)),
+        }
+        used.rows += rows;
+        Some(used.rows).filter(|total| *total > self.most)
     }
 }
 
+const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// An open queue.
@@ -135,5 +149,24 @@ impl DeadLetters {
             page.end_row();
         }
         Ok(page.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::time::advance;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_counts_is_the_last_hour_whenever_that_began() {
+        let allowance = Allowance::new(10);
+        assert_eq!(allowance.exceeded_by(4), None);
+        advance(HOUR * 3 / 4).await;
+        assert_eq!(allowance.exceeded_by(6), None, "as many as are allowed");
+        advance(HOUR / 4).await;
+        assert_eq!(allowance.exceeded_by(4), None, "the first four are an hour old");
+        assert_eq!(allowance.exceeded_by(1), Some(11), "seven and four of three quarters of an hour");
+        advance(HOUR).await;
+        assert_eq!(allowance.exceeded_by(10), None);
     }
 }
