@@ -76,6 +76,41 @@ fn sqlite_gets_new_columns_too() {
     assert_eq!(found, [Some("2".to_owned()), Some("4".to_owned()), None]);
 }
 
+/// PostgreSQL adds a column with a default without touching the rows, and so no change tells of what they hold then.
+const FILLED: &str = "ALTER TABLE orders ADD COLUMN n int NOT NULL DEFAULT 7, ADD COLUMN label text DEFAULT 'it''s \\ \"new\"',
+    ADD COLUMN tags text[] DEFAULT '{a,NULL,\"b c\"}', ADD COLUMN weight numeric(10,3) DEFAULT 1.500,
+    ADD COLUMN since timestamptz DEFAULT '2024-02-29 12:00+02', ADD COLUMN raw bytea DEFAULT '\\x00ff', ADD COLUMN ok bool DEFAULT true,
+    ADD COLUMN doc jsonb DEFAULT '{\"a\": [1, null]}', ADD COLUMN empty text DEFAULT '', ADD COLUMN none text DEFAULT NULL;
+    UPDATE orders SET n = 8, label = NULL WHERE id = 3; ALTER TABLE orders ALTER COLUMN n SET DEFAULT 9";
+
+#[test]
+fn rows_that_were_there_get_what_a_new_column_holds_at_the_source() {
+    let m = mirrored("schema: { on_drift: evolve }\n");
+    m.client().execute(FILLED);
+    m.faucet.run("mirror").expect_code(0);
+    assert_eq!(rows(m.client(), "orders_mirror"), rows(m.client(), "orders"));
+    let defaults = "SELECT count(*) FROM pg_attrdef WHERE adrelid = 'orders_mirror'::regclass";
+    assert_eq!(m.client().one(defaults), "0", "the default itself is the source's");
+}
+
+#[test]
+fn in_sqlite_they_get_it_too() {
+    let m = Mirrored::sqlite(fresh_database(), 5, "", &format!("{ONCE}schema: {{ on_drift: evolve }}\n"));
+    m.faucet.run("mirror").expect_code(0);
+    m.client().execute(FILLED);
+    m.faucet.run("mirror").expect_code(0);
+    let found = m.sqlite_rows(
+        "SELECT n, label, tags, weight, since, hex(raw), ok, doc, empty, none IS NULL FROM orders_mirror WHERE id IN (2, 3) ORDER BY id",
+    );
+    let expected = |n: &str, label: Option<&str>| {
+        let others =
+            ["{a,NULL,\"b c\"}", "1.500", "2024-02-29 10:00:00+00:00", "00FF", "1", "{\"a\": [1, null]}", "", "1"];
+        let all = [Some(n), label].into_iter().chain(others.map(Some));
+        all.map(|value| value.map(str::to_owned)).collect::<Vec<_>>()
+    };
+    assert_eq!(found, [expected("7", Some("it's \\ \"new\"")), expected("8", None)]);
+}
+
 #[test]
 fn without_a_word_a_new_column_stops_the_mirror_and_nothing_is_lost() {
     let m = mirrored("");

@@ -1,4 +1,4 @@
-//! Names in SQL text: quoted always, never split on dots.
+//! Names and constants in SQL text. Names are quoted always, and never split on dots.
 
 /// `name` as an identifier.
 pub fn quoted(name: &str) -> String {
@@ -16,6 +16,12 @@ pub fn qualified(schema: Option<&str>, name: &str) -> String {
 /// The names as a list of identifiers.
 pub fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().map(quoted).collect::<Vec<_>>().join(", ")
+}
+
+/// `text` as a string constant, whatever `standard_conforming_strings` is.
+pub fn literal(text: &str) -> String {
+    let doubled = text.replace('\'', "''");
+    if text.contains('\\') { format!("E'{}'", doubled.replace('\\', "\\\\")) } else { format!("'{doubled}'") }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod arrow;
 mod build;
 mod column;
 mod envelope;
+mod fill;
 pub mod json;
 mod page;
 mod parse;
@@ -31,6 +32,7 @@ pub use arrow::UnsupportedType;
 pub use build::{ColumnBuilder, PageBuilder};
 pub use column::{Column, Values};
 pub use envelope::Envelope;
+pub use fill::Fill;
 pub use json::JsonRows;
 pub use page::{Before, Change, Move, Op, Page, RowView};
 pub use parse::{

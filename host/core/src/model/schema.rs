@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::Fill;
+
 use crate::error::{Blame, Code, Error, Result, Retry};
 
 /// Two columns of a row have one name.
@@ -171,12 +173,14 @@ pub struct Field {
     pub native: Option<Arc<str>>,
     /// Whether the source allows null. Nothing relies on `false`: it only shapes tables that a sink creates.
     pub nullable: bool,
+    /// What rows hold here that were there before the column was; `None` is null, or nobody knows.
+    pub fill: Option<Fill>,
 }
 
 impl Field {
     /// A nullable field without a native type.
     pub fn new(name: impl Into<Arc<str>>, kind: Kind) -> Self {
-        Self { name: name.into(), kind, native: None, nullable: true }
+        Self { name: name.into(), kind, native: None, nullable: true, fill: None }
     }
 
     /// Says the source's own type, `system:type`.
@@ -190,6 +194,13 @@ impl Field {
     #[must_use]
     pub fn not_null(mut self) -> Self {
         self.nullable = false;
+        self
+    }
+
+    /// Says what rows hold here that were there before the column was.
+    #[must_use]
+    pub fn fill(mut self, fill: Fill) -> Self {
+        self.fill = Some(fill);
         self
     }
 

@@ -5,13 +5,14 @@
 //! catalog no longer knows is done without.
 
 use faucet_core::error::Result;
-use faucet_core::model::{Field, Schema, TableId};
+use faucet_core::model::{ColumnBuilder, Field, Fill, Schema, TableId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::decode::{Identity, Relation, RelationColumn};
 use super::lsn::Lsn;
 use crate::postgres::connect::Session;
+use crate::postgres::decode::text;
 use crate::postgres::endpoint::Endpoint;
 use crate::postgres::error::from_driver;
 use crate::postgres::types::{Timestamps, Types};
@@ -77,6 +78,8 @@ struct Known {
     /// Columns of the table rows belong to, in its order.
     order: Vec<String>,
     not_null: Vec<String>,
+    /// What rows hold that were there before a column was, as text by the column's name.
+    missing: HashMap<String, String>,
 }
 
 /// The catalog, over an ordinary session that is opened anew when it broke.
@@ -118,7 +121,11 @@ SELECT r.root, n.nspname::text, t.relname::text,
   ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a
     WHERE a.attrelid = r.root AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum),
   ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a
-    WHERE a.attrelid = r.oid AND a.attnum > 0 AND a.attnotnull AND NOT a.attisdropped)
+    WHERE a.attrelid = r.oid AND a.attnum > 0 AND a.attnotnull AND NOT a.attisdropped),
+  ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a
+    WHERE a.attrelid = r.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum),
+  ARRAY(SELECT (a.attmissingval::pg_catalog.text::pg_catalog.text[])[1] FROM pg_catalog.pg_attribute a
+    WHERE a.attrelid = r.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum)
 FROM r JOIN pg_catalog.pg_class t ON t.oid = r.root JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace";
 
 impl Catalog {
@@ -177,6 +184,7 @@ impl Catalog {
                 key: row.get(3),
                 order: row.get(4),
                 not_null: row.get(5),
+                missing: row.get::<_, Vec<String>>(6).into_iter().zip(row.get::<_, Vec<String>>(7)).collect(),
             }
         }))
     }
@@ -189,8 +197,20 @@ impl Catalog {
             Some(name) if gone => found.native(format!("postgres:{name}")),
             Some(_) | None => found,
         };
+        let field = match known.missing.get(&column.name).and_then(|text| fill(&field, text)) {
+            Some(fill) => field.fill(fill),
+            None => field,
+        };
         if known.not_null.contains(&column.name) { field.not_null() } else { field }
     }
+}
+
+/// The value that rows hold in a column that was added to them. The catalog is as of now: if the column has got another type
+/// since, the text may not be of this one, and nothing is known.
+fn fill(field: &Field, text: &str) -> Option<Fill> {
+    let mut value = ColumnBuilder::new(field.kind);
+    text::push(&mut value, text.as_bytes(), &mut Vec::new()).ok()?;
+    Some(Fill { text: text.into(), value: Arc::new(value.finish()) })
 }
 
 /// Puts what the stream and the catalog say together. `fields` are the message's columns in its order.

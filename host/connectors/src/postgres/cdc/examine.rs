@@ -9,10 +9,11 @@ use super::config::PostgresCdcConfig;
 use super::lsn::Place;
 use super::preflight;
 use super::slot::Slot;
-use super::wire::{Wire, quote_name};
+use super::wire::Wire;
 use crate::postgres::endpoint::Endpoint;
 use crate::postgres::error::from_driver;
 use crate::postgres::name::qualified;
+use crate::postgres::name::quoted;
 
 /// Log kept for a slot from which on it is worth a word, in bytes.
 const MUCH_LOG: i64 = 1 << 30;
@@ -109,7 +110,7 @@ async fn role(client: &Client) -> Result<Finding> {
         false => Finding::failure(
             "role",
             format!("\"{name}\" may not replicate"),
-            format!("run `ALTER ROLE {} REPLICATION` as superuser", quote_name(name)),
+            format!("run `ALTER ROLE {} REPLICATION` as superuser", quoted(name)),
         ),
     })
 }
@@ -129,7 +130,7 @@ async fn publication(client: &Client, name: &str) -> Result<Vec<Finding>> {
         Finding::warning(
             subject.clone(),
             format!("leaves out: {}", left_out.join(", ")),
-            format!("run `ALTER PUBLICATION {} SET (publish = '{}')`", quote_name(name), kinds.join(", ")),
+            format!("run `ALTER PUBLICATION {} SET (publish = '{}')`", quoted(name), kinds.join(", ")),
         )
     }];
     findings.extend(filters(client, name).await?.iter().map(|row| filtered(&subject, row)));

@@ -16,10 +16,11 @@ use super::meter::Meter;
 use super::preflight::{self, Server};
 use super::slot::{self, Life, Slot};
 use super::stream::{Pace, Stream};
-use super::wire::{Started, Wire, quote_name, quote_text};
+use super::wire::{Started, Wire, quote_text};
 use crate::postgres::connect::Session;
 use crate::postgres::endpoint::Endpoint;
 use crate::postgres::error::CONFLICT;
+use crate::postgres::name::quoted;
 
 /// How long a slot that is in use is waited for: the server may still have to notice that the last session is gone.
 const SLOT_PATIENCE: Duration = Duration::from_secs(10);
@@ -119,10 +120,10 @@ async fn begin(mut wire: Wire, config: &PostgresCdcConfig, session: &Session, st
     // versions can also send pieces of those still open, between one another: somebody would have to keep them until
     // they commit or are rolled back, and the server, which spills them to disk, can do that for as long as it takes.
     // One list of identifiers inside one literal, so quoted twice.
-    let publication = quote_text(&quote_name(&config.publication_name));
+    let publication = quote_text(&quoted(&config.publication_name));
     let command = format!(
         "START_REPLICATION SLOT {} LOGICAL {start} (proto_version '1', publication_names {publication}, messages 'true')",
-        quote_name(&config.slot_name)
+        quoted(&config.slot_name)
     );
     let deadline = Instant::now() + SLOT_PATIENCE;
     let mut pause = Duration::from_millis(50);

@@ -8,8 +8,9 @@ use tokio_postgres::Client;
 
 use super::error::{OTHER_SERVER, PUBLICATION_EMPTY, PUBLICATION_MISSING, VERSION_UNSUPPORTED, WAL_LEVEL};
 use super::lsn::{Lsn, Place};
-use super::wire::{Wire, quote_name};
+use super::wire::Wire;
 use crate::postgres::error::{PROTOCOL, from_driver};
+use crate::postgres::name::quoted;
 
 /// What the server says of itself.
 #[derive(Debug, Clone)]
@@ -71,7 +72,7 @@ pub(super) async fn publication(client: &Client, name: &str) -> Result<()> {
                FROM pg_catalog.pg_publication p WHERE p.pubname = $1::text";
     let row = client.query_opt(sql, &[&name]).await.map_err(|e| from_driver(&e))?;
     let row = row.ok_or_else(|| {
-        let create = format!("CREATE PUBLICATION {} FOR TABLE schema.table", quote_name(name));
+        let create = format!("CREATE PUBLICATION {} FOR TABLE schema.table", quoted(name));
         Error::new(&PUBLICATION_MISSING, format!("publication \"{name}\" does not exist"))
             .hint(format!("run `{create}` in the source database, naming the tables to stream"))
     })?;
@@ -83,7 +84,7 @@ pub(super) async fn publication(client: &Client, name: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(&PUBLICATION_EMPTY, format!("publication \"{name}\" covers no table"))
-        .hint(format!("run `ALTER PUBLICATION {} ADD TABLE schema.table`", quote_name(name))))
+        .hint(format!("run `ALTER PUBLICATION {} ADD TABLE schema.table`", quoted(name))))
 }
 
 /// Whether this server's catalog has `column` in `table`.

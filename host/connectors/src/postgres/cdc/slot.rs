@@ -8,8 +8,9 @@ use super::error::{
     SLOT_ACTIVE, SLOT_AHEAD, SLOT_LOST, SLOT_MISSING, SLOT_PLUGIN, SLOT_WRONG_DATABASE, STREAM_UNEXPECTED,
 };
 use super::lsn::Lsn;
-use super::wire::{Wire, quote_name};
+use super::wire::Wire;
 use crate::postgres::error::{CONFLICT, from_driver};
+use crate::postgres::name::quoted;
 
 /// A slot as `pg_replication_slots` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +127,7 @@ pub(super) enum Life {
 /// The server waits until every transaction that runs now has ended, so a query that starts after this sees all of those
 /// that end before the position.
 pub(super) async fn create(wire: &mut Wire, name: &str, life: Life) -> Result<Lsn> {
-    let quoted = quote_name(name);
+    let quoted = quoted(name);
     let sql = match life {
         Life::Temporary => format!("CREATE_REPLICATION_SLOT {quoted} TEMPORARY LOGICAL pgoutput NOEXPORT_SNAPSHOT"),
         Life::Permanent => format!("CREATE_REPLICATION_SLOT {quoted} LOGICAL pgoutput NOEXPORT_SNAPSHOT"),

@@ -321,11 +321,6 @@ fn data_row(body: &[u8]) -> Result<Row> {
     Ok(row)
 }
 
-/// A name as an SQL identifier.
-pub(super) fn quote_name(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
 /// A text as an SQL literal (with `standard_conforming_strings`, which the replication grammar always has).
 pub(super) fn quote_text(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
@@ -352,8 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_texts_are_quoted() {
-        assert_eq!(quote_name("a\"b"), "\"a\"\"b\"");
+    fn texts_are_quoted() {
         assert_eq!(quote_text("it's"), "'it''s'");
     }
 

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::postgres::name::quoted;
+use crate::postgres::name::{literal, quoted};
 
 /// How a table is cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,12 +123,6 @@ impl Range {
 fn row(values: impl Iterator<Item = String>) -> String {
     let values: Vec<String> = values.collect();
     if values.len() == 1 { values.concat() } else { format!("({})", values.join(", ")) }
-}
-
-/// `text` as a string constant, whatever `standard_conforming_strings` is.
-pub fn literal(text: &str) -> String {
-    let doubled = text.replace('\'', "''");
-    if text.contains('\\') { format!("E'{}'", doubled.replace('\\', "\\\\")) } else { format!("'{doubled}'") }
 }
 
 /// The first blocks of `shards` ranges of a table of `blocks` blocks, but for the first range.

@@ -10,12 +10,12 @@ use tokio_postgres::{CopyOutStream, SimpleQueryMessage, SimpleQueryRow, SimpleQu
 
 use super::copy::CopyDecoder;
 use super::plan::{Plan, Read, failed};
-use super::range::literal;
 use super::split::{PartSpec, SNAPSHOT_GONE};
 use super::{NOT_A_QUERY, QueryConfig};
 use crate::postgres::Session;
 use crate::postgres::decode::text;
 use crate::postgres::error::{CONNECTION_LOST, from_driver};
+use crate::postgres::name::literal;
 
 /// Bytes of row data after which a page is cut, whatever its number of rows.
 const PAGE_BYTES: usize = 4 << 20;

@@ -2,35 +2,86 @@
 //!
 //! * **D1** A column is added with the source's type, always nullable; a type is changed only where every value of the
 //!   old one is a value of the new one. Nothing is dropped or renamed.
+//!   Rows that are there already get what the source's have (`Field::fill`), without being touched, as at the source.
 //! * **D2** The change is part of the transaction of the rows that need it. An older schema that is replayed after a
 //!   restart finds more than it needs, and changes nothing back.
 
 use faucet_core::error::Result;
-use faucet_core::model::Schema;
+use faucet_core::model::{Field, Schema};
 use faucet_core::ports::{OnDrift, OnIncompatible, SchemaPolicy};
 use tokio_postgres::Client;
 
 use super::SinkConfig;
 use super::create::{column_type, written};
 use super::target::Target;
-use crate::postgres::name::quoted;
+use crate::postgres::name::{literal, quoted};
 use crate::sql;
 
-/// The clauses of an ALTER TABLE after which rows of `schema` fit `target`; `before` is the schema of earlier pages.
+/// What makes rows fit a table.
+#[derive(Debug, Default)]
+pub struct Alterations {
+    /// The clauses of an ALTER TABLE.
+    first: Vec<String>,
+    /// Those of one that follows it.
+    then: Vec<String>,
+    /// What happens, without a value.
+    what: Vec<String>,
+}
+
+impl Alterations {
+    /// Whether there is nothing to be done.
+    pub fn is_empty(&self) -> bool {
+        self.what.is_empty()
+    }
+
+    /// What happens, for people: no value is in it.
+    pub fn what(&self) -> String {
+        self.what.join(", ")
+    }
+
+    /// The statements for a table, given as SQL. A value may be in them.
+    pub fn statements(&self, table: &str) -> Vec<String> {
+        let alter = |clauses: &Vec<String>| format!("ALTER TABLE {table} {}", clauses.join(", "));
+        [&self.first, &self.then].into_iter().filter(|clauses| !clauses.is_empty()).map(alter).collect()
+    }
+
+    /// A column with the source's type. A default is there for as long as it takes to add the column: it fills the rows that
+    /// are there.
+    async fn add(&mut self, client: &Client, field: &Field) -> Result<()> {
+        let (name, column_type) = (quoted(&field.name), column_type(client, field).await?);
+        let clause = format!("ADD COLUMN {name} {column_type}");
+        self.what.push(clause.clone());
+        let Some(fill) = &field.fill else {
+            self.first.push(clause);
+            return Ok(());
+        };
+        self.first.push(format!("{clause} DEFAULT {}", literal(&fill.text)));
+        self.then.push(format!("ALTER COLUMN {name} DROP DEFAULT"));
+        Ok(())
+    }
+
+    fn widen(&mut self, column: &str, to: &str) {
+        let clause = format!("ALTER COLUMN {} TYPE {to}", quoted(column));
+        self.what.push(clause.clone());
+        self.first.push(clause);
+    }
+}
+
+/// What has to be altered so that rows of `schema` fit `target`; `before` is the schema of earlier pages.
 ///
 /// # Errors
 /// `sink.type_incompatible`, and what looking up a type fails with.
-pub async fn clauses(
+pub async fn alterations(
     client: &Client,
     config: &SinkConfig,
     policy: SchemaPolicy,
     (target, before, schema): (&Target, Option<&Schema>, &Schema),
-) -> Result<Vec<String>> {
-    let mut clauses = Vec::new();
+) -> Result<Alterations> {
+    let mut alterations = Alterations::default();
     for field in written(config, schema)? {
         let Some(column) = target.column(&field.name) else {
             if policy.on_drift == OnDrift::Evolve {
-                clauses.push(format!("ADD COLUMN {} {}", quoted(&field.name), column_type(client, field).await?));
+                alterations.add(client, field).await?;
             }
             continue;
         };
@@ -41,13 +92,13 @@ pub async fn clauses(
         let changed = was.is_some_and(|was| was.native != field.native);
         match verdict(policy, has, is, changed) {
             Verdict::Fits => {}
-            Verdict::Widen => clauses.push(format!("ALTER COLUMN {} TYPE {is}", quoted(&field.name))),
+            Verdict::Widen => alterations.widen(&field.name, is),
             Verdict::Stop { hint } => {
                 return Err(sql::incompatible(&target.sql(), &field.name, has, is).hint(hint));
             }
         }
     }
-    Ok(clauses)
+    Ok(alterations)
 }
 
 /// What becomes of a column.

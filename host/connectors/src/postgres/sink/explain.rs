@@ -25,10 +25,11 @@ impl PostgresSink {
         match self.target() {
             None => said.push(create::statement(self.client(), &self.config, schema).await?),
             Some(target) => {
-                let clauses = drift::clauses(self.client(), &self.config, self.schema, (target, None, schema)).await?;
-                if !clauses.is_empty() {
+                let change = (target, None, &**schema);
+                let alterations = drift::alterations(self.client(), &self.config, self.schema, change).await?;
+                if !alterations.is_empty() {
                     // The rest depends on what the table is then, and to alter it even for a moment holds others up.
-                    return Ok(vec![format!("ALTER TABLE {} {}", target.sql(), clauses.join(", "))]);
+                    return Ok(alterations.statements(&target.sql()));
                 }
             }
         }

@@ -182,17 +182,24 @@ impl PostgresSink {
     async fn evolve(&mut self, before: Option<&Schema>, schema: &Schema) -> Result<()> {
         let target = self.target.as_ref().expect("it was found or created before");
         let change = (target, before, schema);
-        let clauses = drift::clauses(self.client(), &self.config, self.schema, change).await?;
-        if clauses.is_empty() {
+        let alterations = drift::alterations(self.client(), &self.config, self.schema, change).await?;
+        if alterations.is_empty() {
             return Ok(());
         }
-        let clauses = clauses.join(", ");
         let tables = [Some(target.sql()), self.side.as_ref().map(|side| side.sql().to_owned())];
         for table in tables.into_iter().flatten() {
-            let alter = format!("ALTER TABLE {table} {clauses}");
-            self.client().batch_execute(&alter).await.map_err(|e| from_driver(&e).context(alter))?;
+            for alter in alterations.statements(&table) {
+                self.client()
+                    .batch_execute(&alter)
+                    .await
+                    .map_err(|e| from_driver(&e).context(format!("altering {table}: {}", alterations.what())))?;
+            }
         }
-        tracing::info!(table = target.sql(), clauses, "the source's columns changed, and the table with them");
+        tracing::info!(
+            table = target.sql(),
+            clauses = alterations.what(),
+            "the source's columns changed, and the table with them"
+        );
         self.find_target(schema).await
     }
 

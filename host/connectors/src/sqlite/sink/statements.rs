@@ -144,7 +144,8 @@ impl Binder<'_, '_> {
 
     fn slot(&mut self, column: &Written) -> Result<()> {
         let value = self.page.columns()[column.place].value(self.row);
-        let stored = stored(value, column.affinity, self.scratch).map_err(|misfit| would_change(column, misfit))?;
+        let stored = stored(value, column.affinity, self.scratch)
+            .map_err(|misfit| would_change(&column.name, &column.declared, misfit))?;
         let bound = self.statement.raw_bind_parameter(self.next, ToSqlOutput::Borrowed(stored));
         self.next += 1;
         bound.map_err(|e| from_driver(self.path, &e))
@@ -157,8 +158,8 @@ impl Binder<'_, '_> {
     }
 }
 
-fn would_change(column: &Written, Misfit(what): Misfit) -> Error {
-    let declared = if column.declared.is_empty() { "without a type" } else { &column.declared };
-    let what = format!("column \"{}\" is declared {declared}, where SQLite would make {what}", column.name);
+pub(super) fn would_change(name: &str, declared: &str, Misfit(what): Misfit) -> Error {
+    let declared = if declared.is_empty() { "without a type" } else { declared };
+    let what = format!("column \"{name}\" is declared {declared}, where SQLite would make {what}");
     Error::new(&VALUE_WOULD_CHANGE, what).hint("declare the column TEXT, or let faucet create the table")
 }

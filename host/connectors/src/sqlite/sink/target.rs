@@ -3,9 +3,11 @@
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Field, Schema};
 use faucet_core::ports::WriteMode;
+use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, params};
 use std::collections::BTreeSet;
 
+use super::bind::{Misfit, stored};
 use super::{COLUMN_TWICE, KEY_NOT_UNIQUE, SqliteSinkConfig};
 use crate::sqlite::kinds::{Affinity, declaration, kind_of};
 use crate::sqlite::name::{is_same, list, quoted};
@@ -43,13 +45,36 @@ pub(super) fn columns(connection: &Connection, table: &str) -> rusqlite::Result<
     Ok((!columns.is_empty()).then_some(columns))
 }
 
-/// The clauses that add the columns that rows of `schema` have and the table lacks.
-pub(super) fn additions(config: &SqliteSinkConfig, columns: &[TableColumn], schema: &Schema) -> Vec<String> {
+/// The columns that rows of `schema` have and the table lacks.
+pub(super) fn additions<'a>(config: &SqliteSinkConfig, columns: &[TableColumn], schema: &'a Schema) -> Vec<&'a Field> {
     let is_new = |field: &&Field| {
         config.marker_column() != Some(&*field.name) && !columns.iter().any(|c| is_same(&c.name, &field.name))
     };
-    let add = |field: &Field| format!("ADD COLUMN {} {}", quoted(&field.name), column_type(field));
-    schema.fields.iter().filter(is_new).map(add).collect()
+    schema.fields.iter().filter(is_new).collect()
+}
+
+/// Adds a column. The rows that are there get what the source's have in it (`Field::fill`).
+pub(super) fn add_column(connection: &Connection, table: &str, field: &Field) -> Result<(), AddError> {
+    let (table, name, declared) = (quoted(table), quoted(&field.name), column_type(field));
+    connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {name} {declared}"))?;
+    let Some(fill) = &field.fill else { return Ok(()) };
+    let mut scratch = Vec::new();
+    let value = stored(fill.value.value(0), Affinity::of(&declared), &mut scratch).map_err(AddError::Misfit)?;
+    connection.execute(&format!("UPDATE {table} SET {name} = ?1"), [ToSqlOutput::Borrowed(value)])?;
+    Ok(())
+}
+
+/// Why a column was not added.
+pub(super) enum AddError {
+    /// The value that it is to be filled with can't be kept as it is.
+    Misfit(Misfit),
+    Driver(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for AddError {
+    fn from(error: rusqlite::Error) -> Self {
+        AddError::Driver(error)
+    }
 }
 
 /// Checks that the database keeps rows with one key from being two.

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use super::overwrite::Side;
 use super::plan::Plan;
 use super::rows::Rows;
-use super::target::{self, KeyCheck, TableColumn};
+use super::statements::would_change;
+use super::target::{self, AddError, KeyCheck, TableColumn};
 use super::{AFTER_ERROR, SqliteSinkConfig, TABLE_MISSING, VALUE_WOULD_CHANGE, token};
 use crate::sql::{KEY_NULL, Parts, QUARANTINED, RowOp, check_key, check_left_out, classify};
 use crate::sqlite::error::{CONSTRAINT, from_driver};
-use crate::sqlite::name::quoted;
 
 /// Statements that SQLite keeps prepared between pages.
 const PREPARED: usize = 64;
@@ -268,14 +268,16 @@ impl State {
         columns: Vec<TableColumn>,
         schema: &Schema,
     ) -> Result<Vec<TableColumn>> {
-        let clauses = target::additions(&self.config, &columns, schema);
-        if self.on_drift != OnDrift::Evolve || clauses.is_empty() {
+        let new = target::additions(&self.config, &columns, schema);
+        if self.on_drift != OnDrift::Evolve || new.is_empty() {
             return Ok(columns);
         }
-        for (table, clause) in tables.iter().flat_map(|table| clauses.iter().map(move |clause| (table, clause))) {
-            let alter = format!("ALTER TABLE {} {clause}", quoted(table));
-            connection.execute_batch(&alter).map_err(|e| self.failed(&e))?;
-            tracing::info!(table, clause, "the source's columns changed, and the table with them");
+        for (table, field) in tables.iter().flat_map(|table| new.iter().map(move |field| (table, field))) {
+            target::add_column(connection, table, field).map_err(|error| match error {
+                AddError::Driver(error) => self.failed(&error),
+                AddError::Misfit(misfit) => would_change(&field.name, target::column_type(field), misfit),
+            })?;
+            tracing::info!(table, column = &*field.name, "the source's columns changed, and the table with them");
         }
         let columns = target::columns(connection, tables[0]).map_err(|e| self.failed(&e))?;
         columns.ok_or_else(|| table_missing(&self.config))
