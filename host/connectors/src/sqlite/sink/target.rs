@@ -59,7 +59,7 @@ pub(super) fn add_column(connection: &Connection, table: &str, field: &Field) ->
     connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {name} {declared}"))?;
     let Some(fill) = &field.fill else { return Ok(()) };
     let mut scratch = Vec::new();
-    let value = stored(fill.value.value(0), Affinity::of(&declared), &mut scratch).map_err(AddError::Misfit)?;
+    let value = stored(fill.value.value(0), Affinity::of(declared), &mut scratch).map_err(AddError::Misfit)?;
     connection.execute(&format!("UPDATE {table} SET {name} = ?1"), [ToSqlOutput::Borrowed(value)])?;
     Ok(())
 }
