@@ -31,7 +31,7 @@ import { randomUUID, transform } from "faucet-sdk";
 export default transform({
   name: "drawn", version: "0.1.0", summary: "Puts random numbers into a column", schema: { type: "object" },
   wants: { random: true },
-  open: () => (page) => page.output().set(page.column("it").mapText(() => `${Math.random()} ${randomUUID()}`)),
+  open: () => (page) => page.output().set(page.column("it").mapText(() => `${Math.random()} ${randomUUID()} ${crypto.randomUUID()} ${crypto.getRandomValues(new Uint8Array(8))}`)),
 });
 "#;
 

@@ -80,7 +80,7 @@ fn sqlite_gets_new_columns_too() {
 const FILLED: &str = "ALTER TABLE orders ADD COLUMN n int NOT NULL DEFAULT 7, ADD COLUMN label text DEFAULT 'it''s \\ \"new\"',
     ADD COLUMN tags text[] DEFAULT '{a,NULL,\"b c\"}', ADD COLUMN weight numeric(10,3) DEFAULT 1.500,
     ADD COLUMN since timestamptz DEFAULT '2024-02-29 12:00+02', ADD COLUMN raw bytea DEFAULT '\\x00ff', ADD COLUMN ok bool DEFAULT true,
-    ADD COLUMN doc jsonb DEFAULT '{\"a\": [1, null]}', ADD COLUMN empty text DEFAULT '', ADD COLUMN none text DEFAULT NULL;
+    ADD COLUMN doc jsonb DEFAULT '{\"a\": [1, null]}', ADD COLUMN area box DEFAULT '(2,2),(0,0)', ADD COLUMN empty text DEFAULT '', ADD COLUMN none text DEFAULT NULL;
     UPDATE orders SET n = 8, label = NULL WHERE id = 3; ALTER TABLE orders ALTER COLUMN n SET DEFAULT 9";
 
 #[test]
@@ -100,11 +100,20 @@ fn in_sqlite_they_get_it_too() {
     m.client().execute(FILLED);
     m.faucet.run("mirror").expect_code(0);
     let found = m.sqlite_rows(
-        "SELECT n, label, tags, weight, since, hex(raw), ok, doc, empty, none IS NULL FROM orders_mirror WHERE id IN (2, 3) ORDER BY id",
+        "SELECT n, label, tags, weight, since, hex(raw), ok, doc, area, empty, none IS NULL FROM orders_mirror WHERE id IN (2, 3) ORDER BY id",
     );
     let expected = |n: &str, label: Option<&str>| {
-        let others =
-            ["{a,NULL,\"b c\"}", "1.500", "2024-02-29 10:00:00+00:00", "00FF", "1", "{\"a\": [1, null]}", "", "1"];
+        let others = [
+            "{a,NULL,\"b c\"}",
+            "1.500",
+            "2024-02-29 10:00:00+00:00",
+            "00FF",
+            "1",
+            "{\"a\": [1, null]}",
+            "(2,2),(0,0)",
+            "",
+            "1",
+        ];
         let all = [Some(n), label].into_iter().chain(others.map(Some));
         all.map(|value| value.map(str::to_owned)).collect::<Vec<_>>()
     };

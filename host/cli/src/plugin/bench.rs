@@ -6,7 +6,7 @@ use faucet_core::model::Page;
 use faucet_core::ports::Transform;
 use faucet_wasm::cases::{self, Case, page_from_json};
 use faucet_wasm::{Plugin, Role};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::subject;
 use crate::args::{Global, Output, VerifyArgs};
@@ -39,31 +39,58 @@ pub fn execute(global: &Global, args: &VerifyArgs) -> Result<(), Failure> {
         args.cases.clone().ok_or_else(|| Failure::Usage("name the cases to measure with: --cases PATH".into()))?;
     let (case, page) = first_page(&cases::read(&path).map_err(Failure::Usage)?)?;
     let (make, open) = starts(&plugin, &case)?;
-    let figures = session::runtime()?.block_on(measure(&plugin, &case, &page))?;
-    let Figures { plugin: cost, native, memory } = figures;
-    let per_row = |cost: Duration| cost.as_secs_f64() * 1e9 / page.rows() as f64;
-    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+    let (cost, native, memory) = session::runtime()?.block_on(measure(&plugin, &case, &page))?;
+    let figures = Figures { load, make, open, cost, native, memory };
     match global.output {
-        Output::Json => println!(
-            "{}",
-            json!({"case": case.case, "rows": page.rows(), "columns": page.columns().len(),
-                   "ns_per_row": per_row(cost), "ns_per_row_native": per_row(native), "rows_per_second": 1e9 / per_row(cost),
-                   "load_ms": milliseconds(load), "make_ms": milliseconds(make), "open_ms": milliseconds(open),
-                   "instance_kib": memory})
-        ),
-        Output::Text => {
-            println!("{} rows of {} columns, of the case \"{}\"", page.rows(), page.columns().len(), case.case);
-            println!("  {:.0} ns a row, {:.0} rows a second", per_row(cost), 1e9 / per_row(cost));
-            println!("  {:.1} ns a row for a native step that copies the page and does nothing else", per_row(native));
-            println!("  {:.1} ms to load from the cache", milliseconds(load));
-            println!("  {:.2} ms to make an instance, ahead of its need", milliseconds(make));
-            println!("  {:.2} ms to open one that is made", milliseconds(open));
-            if let Some(memory) = memory {
-                println!("  {memory:.0} KiB of memory for each further instance");
-            }
-        }
+        Output::Json => println!("{}", figures.json(&case, &page)),
+        Output::Text => figures.print(&case, &page),
     }
     Ok(())
+}
+
+/// What was measured.
+struct Figures {
+    load: Duration,
+    /// To make an instance, and to open one that is made.
+    make: Duration,
+    open: Duration,
+    /// Of a page: through the plugin, and through a native step.
+    cost: Duration,
+    native: Duration,
+    /// KiB of each further instance, where the system tells.
+    memory: Option<f64>,
+}
+
+impl Figures {
+    fn json(&self, case: &Case, page: &Page) -> Value {
+        let (cost, native) = (per_row(self.cost, page), per_row(self.native, page));
+        json!({"case": case.case, "rows": page.rows(), "columns": page.columns().len(),
+               "ns_per_row": cost, "ns_per_row_native": native, "rows_per_second": 1e9 / cost,
+               "load_ms": milliseconds(self.load), "make_ms": milliseconds(self.make),
+               "open_ms": milliseconds(self.open), "instance_kib": self.memory})
+    }
+
+    fn print(&self, case: &Case, page: &Page) {
+        let (cost, native) = (per_row(self.cost, page), per_row(self.native, page));
+        println!("{} rows of {} columns, of the case \"{}\"", page.rows(), page.columns().len(), case.case);
+        println!("  {cost:.0} ns a row, {:.0} rows a second", 1e9 / cost);
+        println!("  {native:.1} ns a row for a native step that copies the page and does nothing else");
+        println!("  {:.1} ms to load from the cache", milliseconds(self.load));
+        println!("  {:.2} ms to make an instance, ahead of its need", milliseconds(self.make));
+        println!("  {:.2} ms to open one that is made", milliseconds(self.open));
+        if let Some(memory) = self.memory {
+            println!("  {memory:.0} KiB of memory for each further instance");
+        }
+    }
+}
+
+/// Nanoseconds of each row.
+fn per_row(cost: Duration, page: &Page) -> f64 {
+    cost.as_secs_f64() * 1e9 / page.rows() as f64
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }
 
 /// The first case that passes a page, and its page, repeated to a usual size.
@@ -75,13 +102,6 @@ fn first_page(cases: &[Case]) -> Result<(Case, Page), Failure> {
     let (case, page) = readable.ok_or_else(|| Failure::Usage("no case has a page that can be read".to_owned()))?;
     let times = ROWS.div_ceil(page.rows());
     Ok((case, Page::concat(vec![page; times]).slice(0, ROWS)))
-}
-
-struct Figures {
-    plugin: Duration,
-    native: Duration,
-    /// KiB of each further instance, where the system tells.
-    memory: Option<f64>,
 }
 
 /// The usual times to make an instance and to open one that is made. Without a runtime nothing is made behind its back.
@@ -107,8 +127,8 @@ fn middle(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-async fn measure(tried: &Plugin, case: &Case, page: &Page) -> Result<Figures, Failure> {
-    // What is done once for all instances is not counted.
+/// What a page costs through the plugin and through a native step, and the memory of a further instance.
+async fn measure(tried: &Plugin, case: &Case, page: &Page) -> Result<(Duration, Duration, Option<f64>), Failure> {
     let mut transform = tried.open(case.config.clone())?;
     // The first page is not like the others: code is warmed, memory grows.
     transform.apply(page.clone()).await?;
@@ -120,7 +140,7 @@ async fn measure(tried: &Plugin, case: &Case, page: &Page) -> Result<Figures, Fa
         times.push(one.elapsed());
     }
     let memory = memory(tried, case, page).await?;
-    Ok(Figures { plugin, native: middle(times), memory })
+    Ok((plugin, middle(times), memory))
 }
 
 /// How much the process grows with each further instance that has seen a page, in KiB.

@@ -16,7 +16,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::endpoint::{Endpoint, Host};
 use super::error::{TLS_FAILED, UNREACHABLE, from_io};
-use super::socket::{Socket, Stream};
+use super::socket::{Socket, Stream, Watched, through_inner};
 use super::{der, verify};
 
 /// How a connection is encrypted in one attempt.
@@ -72,25 +72,7 @@ impl Link {
     }
 }
 
-impl AsyncRead for Link {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.inner().poll_read(cx, buf)
-    }
-}
-
-impl AsyncWrite for Link {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.inner().poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.inner().poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.inner().poll_shutdown(cx)
-    }
-}
+through_inner!(Link);
 
 /// Opens a stream to `host`, ready for the start-up message.
 ///
@@ -109,16 +91,16 @@ async fn open(endpoint: &Endpoint, host: &Host, encryption: Encryption) -> Resul
         let path = format!("{folder}/.s.PGSQL.{}", host.port);
         return UnixStream::connect(&path)
             .await
-            .map(|stream| Link::Plain(Socket::Unix(stream)))
+            .map(|stream| Link::Plain(Socket::Watched(Watched::Unix(stream))))
             .map_err(|e| unreachable_io(host, &e));
     }
     let mut stream = open_tcp(endpoint, host).await?;
     if encryption == Encryption::Plain {
-        return Ok(Link::Plain(Socket::Tcp(stream)));
+        return Ok(Link::Plain(Socket::Watched(Watched::Tcp(stream))));
     }
     if !endpoint.tls.direct && !negotiate(&mut stream).await? {
         return match encryption {
-            Encryption::Plain | Encryption::Offered => Ok(Link::Plain(Socket::Tcp(stream))),
+            Encryption::Plain | Encryption::Offered => Ok(Link::Plain(Socket::Watched(Watched::Tcp(stream)))),
             Encryption::Required => Err(Error::new(&TLS_FAILED, format!("the server at {host} doesn't offer TLS"))
                 .hint("turn `ssl` on in postgresql.conf, or use sslmode=prefer on a network you trust")),
         };
@@ -147,7 +129,7 @@ async fn handshake(endpoint: &Endpoint, host: &Host, stream: TcpStream) -> Resul
     let name = ServerName::try_from(name)
         .map_err(|_| Error::new(&TLS_FAILED, format!("{host} is no name that a certificate can be checked against")))?;
     let connector = TlsConnector::from(endpoint.tls.client_config()?);
-    match connector.connect(name, Socket::Tcp(stream)).await {
+    match connector.connect(name, Socket::Watched(Watched::Tcp(stream))).await {
         Ok(stream) => Ok(Link::Tls(Box::new(stream))),
         Err(error) => Err(handshake_failed(host, &error)),
     }

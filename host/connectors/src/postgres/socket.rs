@@ -22,12 +22,19 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// An open socket.
 #[derive(Debug)]
 pub enum Socket {
+    /// The runtime watches it.
+    Watched(Watched),
+    /// It is read in pauses.
+    Paced(Paced),
+}
+
+/// A socket that the runtime watches.
+#[derive(Debug)]
+pub enum Watched {
     /// TCP.
     Tcp(TcpStream),
     /// A Unix socket.
     Unix(UnixStream),
-    /// Either, read in pauses.
-    Paced(Paced),
 }
 
 impl Socket {
@@ -36,29 +43,35 @@ impl Socket {
     /// # Errors
     /// The operating system's.
     pub fn pace(&mut self) -> io::Result<()> {
-        // The one it takes the place of ends its registration.
-        *self = Self::Paced(match self {
-            Self::Tcp(stream) => Paced::new(stream.as_fd().try_clone_to_owned()?, Family::Internet),
-            Self::Unix(stream) => Paced::new(stream.as_fd().try_clone_to_owned()?, Family::Unix),
-            Self::Paced(_) => return Ok(()),
-        });
-        Ok(())
-    }
-
-    /// Whether there may be something to read. Registers who asks.
-    fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Self::Tcp(stream) => stream.poll_read_ready(cx),
-            Self::Unix(stream) => stream.poll_read_ready(cx),
-            Self::Paced(_) => Poll::Ready(Ok(())),
+        if let Self::Watched(watched) = self {
+            // The one it takes the place of ends its registration.
+            *self = Self::Paced(Paced::new(watched.twin()?));
         }
+        Ok(())
     }
 
     fn inner(&mut self) -> Pin<&mut (dyn Stream + '_)> {
         match self {
-            Self::Tcp(stream) => Pin::new(stream),
-            Self::Unix(stream) => Pin::new(stream),
+            Self::Watched(Watched::Tcp(stream)) => Pin::new(stream),
+            Self::Watched(Watched::Unix(stream)) => Pin::new(stream),
             Self::Paced(stream) => Pin::new(stream),
+        }
+    }
+}
+
+impl Watched {
+    /// The same socket, not registered.
+    fn twin(&self) -> io::Result<OwnedFd> {
+        match self {
+            Self::Tcp(stream) => stream.as_fd().try_clone_to_owned(),
+            Self::Unix(stream) => stream.as_fd().try_clone_to_owned(),
+        }
+    }
+
+    fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Tcp(stream) => stream.poll_read_ready(cx),
+            Self::Unix(stream) => stream.poll_read_ready(cx),
         }
     }
 }
@@ -67,40 +80,45 @@ impl Socket {
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-impl AsyncRead for Socket {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        self.inner().poll_read(cx, buf)
-    }
+/// Reads and writes through `inner()`.
+macro_rules! through_inner {
+    ($stream:ty) => {
+        impl AsyncRead for $stream {
+            fn poll_read(
+                mut self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &mut ReadBuf<'_>,
+            ) -> Poll<io::Result<()>> {
+                self.inner().poll_read(cx, buf)
+            }
+        }
+
+        impl AsyncWrite for $stream {
+            fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+                self.inner().poll_write(cx, buf)
+            }
+
+            fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.inner().poll_flush(cx)
+            }
+
+            fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.inner().poll_shutdown(cx)
+            }
+        }
+    };
 }
+pub(super) use through_inner;
 
-impl AsyncWrite for Socket {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        self.inner().poll_write(cx, buf)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.inner().poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.inner().poll_shutdown(cx)
-    }
-}
+through_inner!(Socket);
 
 /// A socket that is read in pauses.
 #[derive(Debug)]
 pub struct Paced {
     socket: Raw,
-    family: Family,
     reading: Reading,
     /// Until then a write that found no room waits.
     full: Option<Pin<Box<Sleep>>>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Family {
-    Internet,
-    Unix,
 }
 
 /// Where the reader stands.
@@ -113,13 +131,13 @@ enum Reading {
     /// Nothing came during a pause, or it is the first look.
     Dry,
     /// A twin of the socket is registered: the first byte wakes.
-    Watched(Box<Socket>),
+    Watched(Watched),
 }
 
 impl Paced {
     /// Takes a socket that doesn't block and is not registered.
-    fn new(socket: OwnedFd, family: Family) -> Self {
-        Self { socket: Raw::from(socket), family, reading: Reading::Dry, full: None }
+    fn new(socket: OwnedFd) -> Self {
+        Self { socket: Raw::from(socket), reading: Reading::Dry, full: None }
     }
 
     /// Waits until there may be something to read.
@@ -137,17 +155,17 @@ impl Paced {
     fn run_dry(&mut self) -> io::Result<()> {
         self.reading = match self.reading {
             Reading::Flowing => Reading::Gathering(Box::pin(sleep(PAUSE))),
-            _ => Reading::Watched(Box::new(self.twin()?)),
+            _ => Reading::Watched(self.watched()?),
         };
         Ok(())
     }
 
     /// The same socket, registered.
-    fn twin(&self) -> io::Result<Socket> {
+    fn watched(&self) -> io::Result<Watched> {
         let twin = self.socket.as_fd().try_clone_to_owned()?;
-        match self.family {
-            Family::Internet => TcpStream::from_std(twin.into()).map(Socket::Tcp),
-            Family::Unix => UnixStream::from_std(twin.into()).map(Socket::Unix),
+        match self.socket.local_addr()?.is_unix() {
+            true => UnixStream::from_std(twin.into()).map(Watched::Unix),
+            false => TcpStream::from_std(twin.into()).map(Watched::Tcp),
         }
     }
 }
@@ -204,7 +222,7 @@ mod tests {
 
     fn pair() -> (UnixStream, Socket) {
         let (server, client) = UnixStream::pair().unwrap();
-        let mut socket = Socket::Unix(client);
+        let mut socket = Socket::Watched(Watched::Unix(client));
         socket.pace().unwrap();
         (server, socket)
     }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Fill;
-
 use crate::error::{Blame, Code, Error, Result, Retry};
 
 /// Two columns of a row have one name.

@@ -124,7 +124,7 @@ SELECT r.root, n.nspname::text, t.relname::text,
     WHERE a.attrelid = r.oid AND a.attnum > 0 AND a.attnotnull AND NOT a.attisdropped),
   ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a
     WHERE a.attrelid = r.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum),
-  ARRAY(SELECT (a.attmissingval::pg_catalog.text::pg_catalog.text[])[1] FROM pg_catalog.pg_attribute a
+  ARRAY(SELECT pg_catalog.array_to_string(a.attmissingval, '') FROM pg_catalog.pg_attribute a
     WHERE a.attrelid = r.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum)
 FROM r JOIN pg_catalog.pg_class t ON t.oid = r.root JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace";
 

@@ -19,51 +19,52 @@ use crate::sql;
 
 /// What makes rows fit a table.
 #[derive(Debug, Default)]
-pub struct Alterations {
-    /// The clauses of an ALTER TABLE.
-    first: Vec<String>,
-    /// Those of one that follows it.
-    then: Vec<String>,
-    /// What happens, without a value.
-    what: Vec<String>,
+pub struct Alterations(Vec<Alteration>);
+
+/// A clause of an ALTER TABLE.
+#[derive(Debug)]
+struct Alteration {
+    clause: String,
+    /// The name of an added column, and the constant that the rows which are there get in it.
+    fill: Option<(String, String)>,
 }
 
 impl Alterations {
     /// Whether there is nothing to be done.
     pub fn is_empty(&self) -> bool {
-        self.what.is_empty()
+        self.0.is_empty()
     }
 
     /// What happens, for people: no value is in it.
     pub fn what(&self) -> String {
-        self.what.join(", ")
+        self.0.iter().map(|alteration| alteration.clause.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// The statements for a table, given as SQL. A value may be in them.
+    /// The statements for a table, given as SQL. A value may be in them: a default is there for as long as it takes to add
+    /// the column, and so fills the rows that are there.
     pub fn statements(&self, table: &str) -> Vec<String> {
-        let alter = |clauses: &Vec<String>| format!("ALTER TABLE {table} {}", clauses.join(", "));
-        [&self.first, &self.then].into_iter().filter(|clauses| !clauses.is_empty()).map(alter).collect()
+        let first = self.0.iter().map(|Alteration { clause, fill }| match fill {
+            Some((_, constant)) => format!("{clause} DEFAULT {constant}"),
+            None => clause.clone(),
+        });
+        let filled = self.0.iter().filter_map(|alteration| alteration.fill.as_ref());
+        let then = filled.map(|(name, _)| format!("ALTER COLUMN {name} DROP DEFAULT"));
+        let clauses: [Vec<String>; 2] = [first.collect(), then.collect()];
+        let alter = |clauses: Vec<String>| format!("ALTER TABLE {table} {}", clauses.join(", "));
+        clauses.into_iter().filter(|clauses| !clauses.is_empty()).map(alter).collect()
     }
 
-    /// A column with the source's type. A default is there for as long as it takes to add the column: it fills the rows that
-    /// are there.
+    /// A column with the source's type.
     async fn add(&mut self, client: &Client, field: &Field) -> Result<()> {
         let (name, column_type) = (quoted(&field.name), column_type(client, field).await?);
         let clause = format!("ADD COLUMN {name} {column_type}");
-        self.what.push(clause.clone());
-        let Some(fill) = &field.fill else {
-            self.first.push(clause);
-            return Ok(());
-        };
-        self.first.push(format!("{clause} DEFAULT {}", literal(&fill.text)));
-        self.then.push(format!("ALTER COLUMN {name} DROP DEFAULT"));
+        let fill = field.fill.as_ref().map(|fill| (name, literal(&fill.text)));
+        self.0.push(Alteration { clause, fill });
         Ok(())
     }
 
     fn widen(&mut self, column: &str, to: &str) {
-        let clause = format!("ALTER COLUMN {} TYPE {to}", quoted(column));
-        self.what.push(clause.clone());
-        self.first.push(clause);
+        self.0.push(Alteration { clause: format!("ALTER COLUMN {} TYPE {to}", quoted(column)), fill: None });
     }
 }
 

@@ -6,9 +6,12 @@ use faucet_core::ports::WriteMode;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, params};
 use std::collections::BTreeSet;
+use std::path::Path;
 
-use super::bind::{Misfit, stored};
+use super::bind::stored;
+use super::statements::would_change;
 use super::{COLUMN_TWICE, KEY_NOT_UNIQUE, SqliteSinkConfig};
+use crate::sqlite::error::from_driver;
 use crate::sqlite::kinds::{Affinity, declaration, kind_of};
 use crate::sqlite::name::{is_same, list, quoted};
 
@@ -54,27 +57,20 @@ pub(super) fn additions<'a>(config: &SqliteSinkConfig, columns: &[TableColumn], 
 }
 
 /// Adds a column. The rows that are there get what the source's have in it (`Field::fill`).
-pub(super) fn add_column(connection: &Connection, table: &str, field: &Field) -> Result<(), AddError> {
+///
+/// # Errors
+/// `sqlite.value_would_change`, and what the database refuses.
+pub(super) fn add_column(connection: &Connection, path: &Path, table: &str, field: &Field) -> Result<()> {
     let (table, name, declared) = (quoted(table), quoted(&field.name), column_type(field));
-    connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {name} {declared}"))?;
+    let alter = format!("ALTER TABLE {table} ADD COLUMN {name} {declared}");
+    connection.execute_batch(&alter).map_err(|e| from_driver(path, &e))?;
     let Some(fill) = &field.fill else { return Ok(()) };
     let mut scratch = Vec::new();
-    let value = stored(fill.value.value(0), Affinity::of(declared), &mut scratch).map_err(AddError::Misfit)?;
-    connection.execute(&format!("UPDATE {table} SET {name} = ?1"), [ToSqlOutput::Borrowed(value)])?;
+    let value = stored(fill.value.value(0), Affinity::of(declared), &mut scratch)
+        .map_err(|misfit| would_change(&field.name, declared, misfit))?;
+    let update = format!("UPDATE {table} SET {name} = ?1");
+    connection.execute(&update, [ToSqlOutput::Borrowed(value)]).map_err(|e| from_driver(path, &e))?;
     Ok(())
-}
-
-/// Why a column was not added.
-pub(super) enum AddError {
-    /// The value that it is to be filled with can't be kept as it is.
-    Misfit(Misfit),
-    Driver(rusqlite::Error),
-}
-
-impl From<rusqlite::Error> for AddError {
-    fn from(error: rusqlite::Error) -> Self {
-        AddError::Driver(error)
-    }
 }
 
 /// Checks that the database keeps rows with one key from being two.

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use super::overwrite::Side;
 use super::plan::Plan;
 use super::rows::Rows;
-use super::statements::would_change;
-use super::target::{self, AddError, KeyCheck, TableColumn};
+use super::target::{self, KeyCheck, TableColumn};
 use super::{AFTER_ERROR, SqliteSinkConfig, TABLE_MISSING, VALUE_WOULD_CHANGE, token};
 use crate::sql::{KEY_NULL, Parts, QUARANTINED, RowOp, check_key, check_left_out, classify};
 use crate::sqlite::error::{CONSTRAINT, from_driver};
@@ -273,10 +272,7 @@ impl State {
             return Ok(columns);
         }
         for (table, field) in tables.iter().flat_map(|table| new.iter().map(move |field| (table, field))) {
-            target::add_column(connection, table, field).map_err(|error| match error {
-                AddError::Driver(error) => self.failed(&error),
-                AddError::Misfit(misfit) => would_change(&field.name, target::column_type(field), misfit),
-            })?;
+            target::add_column(connection, &self.config.path, table, field)?;
             tracing::info!(table, column = &*field.name, "the source's columns changed, and the table with them");
         }
         let columns = target::columns(connection, tables[0]).map_err(|e| self.failed(&e))?;
