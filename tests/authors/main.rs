@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod random;
+mod started;
 mod vectors;
 
 use std::io::{BufRead, BufReader};

@@ -18,7 +18,9 @@ use wasmtime::StoreContextMut;
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::clocks::monotonic_clock;
 use wasmtime_wasi::p2::{DynPollable, Pollable, subscribe};
-use wasmtime_wasi::{Deterministic, HostWallClock, WasiCtx, WasiCtxView, WasiView, async_trait};
+use wasmtime_wasi::{
+    Deterministic, HostMonotonicClock, HostWallClock, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView, async_trait,
+};
 use wasmtime_wasi_http::p2::bindings::http::outgoing_handler;
 use wasmtime_wasi_http::p2::bindings::http::types::{self, RequestOptions};
 use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
@@ -46,6 +48,9 @@ pub(crate) struct World {
     /// For its requests.
     pub(crate) tls: Tls,
 }
+
+/// Nanoseconds that the monotonic clock begins at: Go's runtime takes 0 for a broken clock.
+const BEGIN: u64 = 1;
 
 impl World {
     /// The same without anything granted, for calls that must not touch the world.
@@ -84,7 +89,7 @@ impl Surroundings {
         table.set_max_capacity(HANDLES);
         let sender = Sender::new(plugin, grants.clone(), *limits, world.traffic.clone(), world.tls.clone());
         Ok(Self {
-            wasi: wasi(&written, grants)?,
+            wasi: wasi(&written, grants)?.build(),
             table,
             http: WasiHttpCtx::new(),
             sender,
@@ -132,7 +137,11 @@ impl WasiHttpView for Surroundings {
     }
 }
 
-fn wasi(written: &Capture, grants: &Effective) -> wasmtime::Result<WasiCtx> {
+/// WASI with what is granted, all but the monotonic clock.
+///
+/// # Errors
+/// If a granted folder can't be opened.
+pub(crate) fn wasi(written: &Capture, grants: &Effective) -> wasmtime::Result<WasiCtxBuilder> {
     let mut builder = WasiCtx::builder();
     builder
         .stdout(written.clone())
@@ -152,7 +161,7 @@ fn wasi(written: &Capture, grants: &Effective) -> wasmtime::Result<WasiCtx> {
             .insecure_random_seed(0);
     }
     folders::open(&mut builder, &grants.dirs)?;
-    Ok(builder.build())
+    Ok(builder)
 }
 
 /// Bytes that look random and are always the same.
@@ -202,8 +211,8 @@ fn link_requests(linker: &mut Linker<Surroundings>) -> wasmtime::Result<()> {
     )
 }
 
-/// The wall clock.
-struct StillClock;
+/// A clock that stands still: the wall clock at 1970-01-01, the monotonic one where [`Clock`] begins.
+pub(crate) struct StillClock;
 
 impl HostWallClock for StillClock {
     fn resolution(&self) -> Duration {
@@ -212,6 +221,16 @@ impl HostWallClock for StillClock {
 
     fn now(&self) -> Duration {
         Duration::ZERO
+    }
+}
+
+impl HostMonotonicClock for StillClock {
+    fn resolution(&self) -> u64 {
+        1
+    }
+
+    fn now(&self) -> u64 {
+        BEGIN
     }
 }
 
@@ -231,10 +250,10 @@ struct Clock<'a> {
 }
 
 impl Clock<'_> {
-    /// Nanoseconds since it was started, and one more: Go's runtime takes 0 for a broken clock.
+    /// Nanoseconds since it was started, from [`BEGIN`].
     fn elapsed(&self) -> u64 {
         let elapsed = self.started.map_or(0, |started| u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX));
-        elapsed.saturating_add(1)
+        elapsed.saturating_add(BEGIN)
     }
 
     fn after(&mut self, nanoseconds: u64) -> wasmtime::Result<Resource<DynPollable>> {

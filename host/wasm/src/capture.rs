@@ -22,6 +22,11 @@ impl Capture {
         kept.extend_from_slice(new);
     }
 
+    /// Whether nothing was written since it was taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// Takes what was kept, without control characters that could upset a terminal.
     pub(crate) fn take(&self) -> String {
         let kept = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));

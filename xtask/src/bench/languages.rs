@@ -15,6 +15,8 @@ use crate::{process, setup, workspace};
 
 /// Nanoseconds a row that a compiled language may take, passed through and redacted.
 const COMPILED: [f64; 2] = [15.0, 60.0];
+/// Milliseconds that making an instance may take.
+const MAKE_MS: f64 = 1.0;
 /// Milliseconds that opening an instance which is made may take, and in Python, whose `open` is most of it.
 const OPEN_MS: [f64; 2] = [1.0, 2.0];
 /// Milliseconds that loading from the cache may take, and loading Python.
@@ -250,6 +252,7 @@ fn missed(figures: &Figures) -> Vec<String> {
         (compiled, figures.pass, COMPILED[0], "ns a row passed through"),
         (compiled, figures.redact, COMPILED[1], "ns a row with a column redacted"),
         (true, figures.load_ms, load, "ms to load from the cache"),
+        (true, figures.make_ms, MAKE_MS, "ms to make an instance"),
         (true, figures.open_ms, open, "ms to open an instance that is made"),
         (figures.language == "Rust", figures.instance_kib, INSTANCE_KIB, "KiB of a further instance"),
     ];

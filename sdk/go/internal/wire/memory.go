@@ -28,7 +28,11 @@ var (
 	inHeap = []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 )
 
-func init() { debug.SetGCPercent(-1) }
+func init() {
+	debug.SetGCPercent(-1)
+	// The first reading makes the table of all metrics.
+	metrics.Read(inHeap)
+}
 
 // Collect frees what is not referred to any more, if the heap has doubled since the last time.
 func Collect() {

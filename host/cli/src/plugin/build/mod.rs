@@ -38,14 +38,17 @@ pub fn build(project: &Project) -> Result<(), Failure> {
 
 /// Puts the finished component in its place at once, so that whoever watches it never sees half of one.
 fn place(built: &Path, project: &Project) -> Result<(), Failure> {
-    let bytes = std::fs::read(built).map_err(|error| Failure::Usage(format!("{}: {error}", built.display())))?;
-    place_bytes(&bytes, project)
+    place_bytes(&read(built)?, project)
 }
 
 /// Makes a component of the core module that a tool wrote, and puts it in its place.
 fn place_module(module: &Path, project: &Project) -> Result<(), Failure> {
-    let bytes = std::fs::read(module).map_err(|error| Failure::Usage(format!("{}: {error}", module.display())))?;
-    place_bytes(&component::from_module(bytes, project.manifest.kind)?, project)
+    place_bytes(&component::from_module(read(module)?, project.manifest.kind)?, project)
+}
+
+/// What a tool wrote.
+fn read(built: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(built).map_err(|error| Failure::Usage(format!("{}: {error}", built.display())))
 }
 
 /// A folder for what a build makes on its way.
