@@ -24,6 +24,9 @@ const LOAD_MS: [f64; 2] = [10.0, 20.0];
 /// KiB that a further instance of a Rust component may take.
 const INSTANCE_KIB: f64 = 1024.0;
 
+/// How often each is measured. What else runs on a machine only ever adds, so the least figure counts.
+const RUNS: usize = 3;
+
 /// A transform, how it is told to do nothing and to redact, and how it is measured with JSON records.
 struct Subject {
     language: &'static str,
@@ -155,14 +158,19 @@ fn figures_of(faucet: &Path, folder: &Path, subject: &Subject) -> Result<Figures
     })
 }
 
-fn bench(faucet: &Path, folder: &Path, (component, config): &(PathBuf, Value)) -> Result<Value> {
+fn bench(faucet: &Path, folder: &Path, (component, config): &(PathBuf, Value)) -> Result<Vec<Value>> {
     bench_cases(faucet, component, &cases(folder, config, &orders())?)
 }
 
-fn bench_cases(faucet: &Path, component: &Path, cases: &Path) -> Result<Value> {
+fn bench_cases(faucet: &Path, component: &Path, cases: &Path) -> Result<Vec<Value>> {
     let mut command = Command::new(faucet);
     command.args(["plugin", "bench", "--output", "json"]).arg(component).arg("--cases").arg(cases);
-    parsed(&process::output(&mut command)?)
+    measured(&mut command)
+}
+
+/// The figures of each run of a command.
+fn measured(command: &mut Command) -> Result<Vec<Value>> {
+    (0..RUNS).map(|_| parsed(&process::output(command)?)).collect()
 }
 
 /// What every one redacts.
@@ -184,15 +192,17 @@ fn bench_column(faucet: &Path, folder: &Path, component: &Path) -> Result<f64> {
 fn bench_records(folder: &Path, component: &Path) -> Result<f64> {
     let cases = cases(folder, &redact(), &orders())?;
     let mut command = process::cargo(&["bench", "--quiet", "--workspace", "--bench", "records", "--"]);
-    number(&parsed(&process::output(command.arg(component).arg(cases))?)?, "ns_per_row")
+    number(&measured(command.arg(component).arg(cases))?, "ns_per_row")
 }
 
 fn parsed(text: &str) -> Result<Value> {
     serde_json::from_str(text.trim()).map_err(|error| Failure::new(format!("no figures: {error}: {text}")))
 }
 
-fn number(figures: &Value, name: &str) -> Result<f64> {
-    figures[name].as_f64().ok_or_else(|| Failure::new(format!("no figure `{name}` in {figures}")))
+/// The least of a figure.
+fn number(runs: &[Value], name: &str) -> Result<f64> {
+    let least = runs.iter().filter_map(|figures| figures[name].as_f64()).reduce(f64::min);
+    least.ok_or_else(|| Failure::new(format!("no figure `{name}` in {runs:?}")))
 }
 
 /// Rows of a case; the bench repeats them.
