@@ -21,7 +21,7 @@ fn bundle() -> Result<(), Box<dyn Error>> {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("../..");
     let out = PathBuf::from(env::var("OUT_DIR")?);
     println!("cargo::rerun-if-env-changed={COMPILER}");
-    for part in ["guests", "sdk/rust", "sdk/guest-build", "wit"] {
+    for part in ["guests", "sdk/rust", "sdk/http", "sdk/guest-build", "wit"] {
         watch(&root.join(part))?;
     }
     let built = Workspace { folder: root.join("guests"), target: out.join("guests") }.build()?;
@@ -33,6 +33,7 @@ fn bundle() -> Result<(), Box<dyn Error>> {
     }
     table.push_str("]\n");
     fs::write(out.join("bundled.rs"), table)?;
+    println!("cargo::rustc-env=HTTP_CLIENT={}", built.join("http_client.wasm").display());
     fs::write(out.join("kit.rs"), kit(&root)?)?;
     Ok(())
 }
@@ -40,7 +41,7 @@ fn bundle() -> Result<(), Box<dyn Error>> {
 /// The SDKs and the WIT package, for `faucet plugin new` and `build`.
 fn kit(root: &Path) -> Result<String, Box<dyn Error>> {
     let mut files = Vec::new();
-    for part in ["sdk/rust", "sdk/c", "sdk/go", "sdk/python", "sdk/javascript", "wit"] {
+    for part in ["sdk/rust", "sdk/c", "sdk/go", "sdk/python", "sdk/javascript", "sdk/http", "wit"] {
         println!("cargo::rerun-if-changed={}", root.join(part).display());
         if root.join(part).is_dir() {
             pack(root, Path::new(part), &mut files)?;

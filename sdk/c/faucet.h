@@ -25,6 +25,7 @@
  * Null is not absent. An absent value is one the row says nothing about: a sink leaves such a column alone. */
 #ifndef FAUCET_H
 #define FAUCET_H
+#include "faucet/http.h"
 #include "faucet/sink.h"
 #include "faucet/source.h"
 #include "faucet/transform.h"

@@ -1,6 +1,7 @@
 package faucet
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -132,5 +133,24 @@ func TestValuesAreGathered(t *testing.T) {
 	c := b.Gather([]uint32{0, 2, 2, 3}).Column()
 	if c.Len() != 4 || c.Text(0) != "a" || !c.IsAbsent(1) || !c.IsAbsent(2) || !c.Has(3) || c.Text(3) != "" {
 		t.Errorf("%+v", c)
+	}
+}
+
+func TestStatusOfAnAnswer(t *testing.T) {
+	for status, later := range map[int]bool{404: false, 301: false, 408: true, 429: true, 503: true} {
+		err := (&Response{Status: status}).OK()
+		if err == nil || errors.Is(err, ErrUnavailable) != later {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+	if err := (&Response{Status: 204}).OK(); err != nil {
+		t.Error(err)
+	}
+	var rows struct{ Last int64 }
+	if err := (&Response{Body: []byte(`{"last": 9007199254740993}`)}).JSON(&rows); err != nil || rows.Last != 9007199254740993 {
+		t.Error(rows, err)
+	}
+	if err := (&Response{Body: []byte(`{"last": "secret"}`)}).JSON(&rows); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Error(err)
 	}
 }

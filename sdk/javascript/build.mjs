@@ -36,6 +36,7 @@ async function bundle({ plugin, world }) {
       "faucet-plugin": resolve(plugin),
       "faucet-sdk": join(SDK, "src", "index.ts"),
       "faucet-sdk/files": join(SDK, "src", "files.ts"),
+      "faucet-sdk/http": join(SDK, "src", "http.ts"),
     },
     bundle: true,
     external: ["faucet:*", "wasi:*"],
@@ -47,7 +48,8 @@ async function bundle({ plugin, world }) {
     write: false,
   });
   const imports = Object.values(metafile.outputs)[0].imports.map(({ path }) => path);
-  return { jsSource: outputFiles[0].text, interfaces: imports.filter((path) => path.startsWith("wasi:")) };
+  const beyond = imports.filter((path) => path.startsWith("wasi:") || path.startsWith("faucet:http/"));
+  return { jsSource: outputFiles[0].text, interfaces: beyond };
 }
 
 /** A WIT package with one world, `plugin`: the one that is built, and what the plugin imports beyond it. */

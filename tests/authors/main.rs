@@ -2,6 +2,7 @@
 //! run, with the tools that a stranger would install.
 #![allow(clippy::unwrap_used)]
 
+mod http;
 mod random;
 mod started;
 mod vectors;

@@ -8,7 +8,7 @@ pub fn mask_secrets(text: &str) -> String {
     let mut block = None;
     let lines = text.split_inclusive('\n').map(|line| match inside_secrets(line, &mut block) {
         true => mask_value(line),
-        false => mask_secret_key(&mask_urls(line)),
+        false => mask_pairs(&mask_urls(line)),
     });
     lines.collect()
 }
@@ -26,10 +26,14 @@ fn inside_secrets(line: &str, block: &mut Option<usize>) -> bool {
     false
 }
 
-fn mask_value(line: &str) -> String {
-    match line.split_once(": ") {
-        Some((key, value)) if !value.contains("${") => format!("{key}: {}", cover(value)),
-        _ => line.to_owned(),
+/// A reference to an environment variable is no secret; it is often what the problem is about.
+fn mask_value(piece: &str) -> String {
+    match piece.split_once(": ") {
+        Some((key, value)) if !value.contains("${") => {
+            let (value, end) = value.split_at(value.trim_end_matches([' ', '\n', ',', '}']).len());
+            format!("{key}: {}{end}", cover(value))
+        }
+        _ => piece.to_owned(),
     }
 }
 
@@ -57,13 +61,59 @@ fn mask_authority(authority: &str) -> String {
     }
 }
 
-fn mask_secret_key(line: &str) -> String {
-    let Some((key, value)) = line.split_once(": ") else { return line.to_owned() };
-    let sounds_secret = SECRET_WORDS.iter().any(|word| key.to_ascii_lowercase().contains(word));
-    // A reference to an environment variable is no secret; it is often what the problem is about.
-    // A list holds names of secrets; a mapping has its values on lines of their own.
-    let is_list = value.trim_start().starts_with('[');
-    if sounds_secret && !is_list { mask_value(line) } else { line.to_owned() }
+/// Covers the values of keys that sound secret, and those in a mapping `secrets: {..}`.
+fn mask_pairs(line: &str) -> String {
+    let (mut out, mut outer) = (String::with_capacity(line.len()), vec![false]);
+    for piece in pieces(line) {
+        let (key, value) = piece.split_once(": ").unwrap_or((piece, ""));
+        let key = key.trim_matches(['"', '\'', ' ', '-']).to_ascii_lowercase();
+        let within = *outer.last().unwrap_or(&false);
+        let sounds_secret = within || SECRET_WORDS.iter().any(|word| key.contains(word));
+        // A list holds names of secrets; a mapping has its values in pieces or on lines of their own.
+        let is_value = !value.trim_start().starts_with(['[', '{']);
+        out.push_str(&if sounds_secret && is_value { mask_value(piece) } else { piece.to_owned() });
+        if piece.ends_with('{') {
+            outer.push(within || key == "secrets");
+        } else if piece.ends_with('}') {
+            outer.pop();
+        }
+    }
+    out
+}
+
+/// The pieces of a line, each with one key at most: mappings in braces are taken apart, and nothing else.
+fn pieces(line: &str) -> Vec<&str> {
+    let (mut out, mut start, mut depth, mut before) = (Vec::new(), 0, 0usize, ':');
+    // What ends the quotes or the reference `${..}` that it is in.
+    let mut ends = None;
+    for (at, c) in line.char_indices() {
+        let cut = match (ends, before, c) {
+            (Some(end), _, _) => {
+                ends = (c != end).then_some(end);
+                false
+            }
+            (None, '$', '{') => {
+                ends = Some('}');
+                false
+            }
+            (None, ':' | ',' | '{' | '[', '"' | '\'') => {
+                ends = Some(c);
+                false
+            }
+            (None, _, '{' | '}') => {
+                depth = if c == '{' { depth + 1 } else { depth.saturating_sub(1) };
+                true
+            }
+            (None, _, c) => c == ',' && depth > 0,
+        };
+        if cut {
+            out.push(&line[start..=at]);
+            start = at + 1;
+        }
+        before = if c == ' ' { before } else { c };
+    }
+    out.push(&line[start..]);
+    out
 }
 
 fn cover(secret: &str) -> String {
@@ -93,6 +143,26 @@ mod tests {
         assert_eq!(masked, "url: \"postgres://bob:*******@db:5432/x?sslmode=require\"\npassword: *** * *\nkey: [id]\n");
         assert_eq!(mask_secrets("token: ${env:T}\n"), "token: ${env:T}\n");
         assert_eq!(mask_secrets("u: postgres://a:p@ss@h/x\n"), "u: postgres://a:****@h/x\n");
+    }
+
+    #[test]
+    fn secrets_in_braces_are_covered_too() {
+        for (line, masked) in [
+            (
+                "p: { path: x, secrets: { k: a b, l: 'c, d}', e: ${env:E} }, url: y }\n",
+                "p: { path: x, secrets: { k: * *, l: *** ***, e: ${env:E} }, url: y }\n",
+            ),
+            ("c: { password: hunter2, user: it's, token: \"t\" }", "c: { password: *******, user: it's, token: *** }"),
+            (
+                "- { config: { api_key: k }, grants: { secrets: [k, l] } }",
+                "- { config: { api_key: * }, grants: { secrets: [k, l] } }",
+            ),
+            ("password: a, b}\n", "password: ** *}\n"),
+            ("secrets: {", "secrets: {"),
+            ("a: {b: {", "a: {b: {"),
+        ] {
+            assert_eq!(mask_secrets(line), masked, "{line}");
+        }
     }
 
     #[test]

@@ -49,3 +49,24 @@ declare module "wasi:filesystem/preopens@0.2.12" {
   const preopens: { getDirectories(): [Descriptor, string][] };
   export default preopens;
 }
+
+declare module "faucet:http/client@0.1.0" {
+  export interface Request {
+    method: string;
+    url: string;
+    headers: [string, string][];
+    body: Uint8Array;
+    timeoutMs?: number | undefined;
+  }
+  export interface Answer {
+    status: number;
+    headers: [string, string][];
+    body: Uint8Array;
+  }
+  export interface Failure {
+    tag: "unavailable" | "failed";
+    val: string;
+  }
+  const client: { send(request: Request): Answer };
+  export default client;
+}

@@ -63,7 +63,10 @@ pub fn write_template(folder: &Path, language: Language, kind: Kind, name: &str)
     Ok(())
 }
 
-/// Writes the SDK of a language into the project, and the WIT package where its tool reads that.
+/// The interface of the HTTP client that `build/link.rs` puts beside a component.
+const HTTP: &str = "sdk/http/client.wit";
+
+/// Writes the SDK of a language into the project, and the WIT packages where its tool reads them.
 pub fn write_sdk(folder: &Path, language: Language) -> Result<(), Failure> {
     let sdk = format!("{}/", language.sdk());
     for (path, content) in FILES {
@@ -72,6 +75,9 @@ pub fn write_sdk(folder: &Path, language: Language) -> Result<(), Failure> {
                 write(&folder.join(language.vendored()).join(inside), content)?;
             }
             Some(_) => {}
+            None if *path == HTTP && matches!(language, Language::Js | Language::Ts) => {
+                write(&folder.join(language.vendored()).join("wasi/http-client/client.wit"), content)?;
+            }
             None if path.starts_with("wit/") && language.reads_wit() => {
                 write(&folder.join("vendor/faucet").join(path), content)?;
             }
@@ -84,6 +90,12 @@ pub fn write_sdk(folder: &Path, language: Language) -> Result<(), Failure> {
 /// The files of `wit/`: name and text.
 pub fn wit() -> impl Iterator<Item = (&'static str, &'static str)> {
     FILES.iter().filter_map(|(path, content)| Some((path.strip_prefix("wit/")?, std::str::from_utf8(content).ok()?)))
+}
+
+/// The WIT package of the HTTP client: name and text of its file.
+pub fn http_wit() -> (&'static str, &'static str) {
+    let content = FILES.iter().find(|(path, _)| *path == HTTP).map_or(&b""[..], |(_, content)| content);
+    (HTTP, std::str::from_utf8(content).unwrap_or_default())
 }
 
 fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Tool, place, scratch};
+use super::{Tool, link, place_bytes, read, scratch};
 use crate::display::Failure;
 use crate::plugin::project::{Language, Project};
 
@@ -24,5 +24,5 @@ pub fn build(project: &Project) -> Result<(), Failure> {
         .args(["--world", project.manifest.kind.name()])
         .args(["--wit".as_ref(), sdk.join("wit").as_path(), "--out".as_ref(), component.as_path()])
         .run(&project.folder)?;
-    place(&component, project)
+    place_bytes(&link::with_http(read(&component)?)?, project)
 }

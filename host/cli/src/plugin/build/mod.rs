@@ -4,6 +4,7 @@ mod c;
 mod component;
 mod go;
 mod javascript;
+mod link;
 mod python;
 mod rust;
 mod tool;
