@@ -84,28 +84,26 @@ fn mask_pairs(line: &str) -> String {
 /// The pieces of a line, each with one key at most: mappings in braces are taken apart, and nothing else.
 fn pieces(line: &str) -> Vec<&str> {
     let (mut out, mut start, mut depth, mut before) = (Vec::new(), 0, 0usize, ':');
-    // What ends the quotes or the reference `${..}` that it is in.
-    let mut ends = None;
+    // What ends the quotes or the reference `${..}` that it is in, and whether the next character can't.
+    let (mut ends, mut escaped) = (None, false);
     for (at, c) in line.char_indices() {
-        let cut = match (ends, before, c) {
-            (Some(end), _, _) => {
-                ends = (c != end).then_some(end);
-                false
+        let mut cut = false;
+        match (ends, before, c) {
+            (Some(end), ..) => {
+                if c == end && !escaped {
+                    ends = None;
+                }
+                escaped = end == '"' && c == '\\' && !escaped;
             }
-            (None, '$', '{') => {
-                ends = Some('}');
-                false
-            }
-            (None, ':' | ',' | '{' | '[', '"' | '\'') => {
-                ends = Some(c);
-                false
-            }
+            (None, '$', '{') => ends = Some('}'),
+            // Two in a row are one that is meant.
+            (None, ':' | ',' | '{' | '[', '"' | '\'') | (None, '\'', '\'') => ends = Some(c),
             (None, _, '{' | '}') => {
                 depth = if c == '{' { depth + 1 } else { depth.saturating_sub(1) };
-                true
+                cut = true;
             }
-            (None, _, c) => c == ',' && depth > 0,
-        };
+            (None, _, c) => cut = c == ',' && depth > 0,
+        }
         if cut {
             out.push(&line[start..=at]);
             start = at + 1;
@@ -156,6 +154,10 @@ mod tests {
             (
                 "- { config: { api_key: k }, grants: { secrets: [k, l] } }",
                 "- { config: { api_key: * }, grants: { secrets: [k, l] } }",
+            ),
+            (
+                r#"{ path: "a\\", token: "b\", c", l: 'it''s, x', password: 'y''z, q' }"#,
+                r#"{ path: "a\\", token: ***** **, l: 'it''s, x', password: ****** ** }"#,
             ),
             ("password: a, b}\n", "password: ** *}\n"),
             ("secrets: {", "secrets: {"),
