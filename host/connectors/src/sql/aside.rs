@@ -25,6 +25,17 @@ pub static QUARANTINED: Code = Code {
            queue.",
 };
 
+/// The failures that are about the rows themselves: other rows may be written.
+#[derive(Debug, Clone, Copy)]
+pub struct OfRows(pub &'static [&'static Code]);
+
+impl OfRows {
+    /// Whether a failure is one of them.
+    pub fn include(self, error: &Error) -> bool {
+        self.0.iter().any(|code| code.id == error.code().id)
+    }
+}
+
 /// A part of a page: some of its rows, without a gap.
 #[derive(Debug)]
 pub struct PartOf {
@@ -42,12 +53,15 @@ pub struct Parts {
     /// First and last row of those that stay together.
     ties: Vec<(usize, usize)>,
     aside: Vec<SetAside>,
+    of_rows: OfRows,
 }
 
 impl Parts {
-    /// All of `page`, whose rows are told apart by the columns `key`.
-    pub fn new(page: Page, key: &[usize]) -> Self {
-        Self { ties: ties(&page, key), open: vec![PartOf { rows: page, first: 0 }], aside: Vec::new() }
+    /// All of `page`, whose rows are told apart by the columns `key`, if it has them all.
+    pub fn new(page: Page, key: &[String], of_rows: OfRows) -> Self {
+        let key: Option<Vec<usize>> = key.iter().map(|name| page.schema().index_of(name)).collect();
+        let ties = ties(&page, &key.unwrap_or_default());
+        Self { ties, open: vec![PartOf { rows: page, first: 0 }], aside: Vec::new(), of_rows }
     }
 
     /// The next part to write.
@@ -55,8 +69,21 @@ impl Parts {
         self.open.pop()
     }
 
-    /// Rows of `part` were refused, and nothing of it is written.
-    pub fn refused(&mut self, part: PartOf, error: Error) {
+    /// What became of a part: all of it was written, or nothing.
+    ///
+    /// # Errors
+    /// The part's own, if that is not about its rows.
+    pub fn end(&mut self, part: PartOf, written: Result<()>) -> Result<()> {
+        match written {
+            Err(error) if self.of_rows.include(&error) => {
+                self.refused(part, error);
+                Ok(())
+            }
+            written => written,
+        }
+    }
+
+    fn refused(&mut self, part: PartOf, error: Error) {
         let PartOf { rows, first } = part;
         match self.cut(rows.rows(), first) {
             Some(at) => {
@@ -126,6 +153,24 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
+    const QUARANTINE: OfRows = OfRows(&[&QUARANTINED]);
+
+    fn key() -> [String; 1] {
+        ["id".to_owned()]
+    }
+
+    fn refusal() -> Result<()> {
+        Err(Error::new(&QUARANTINED, "no"))
+    }
+
+    #[test]
+    fn other_failures_are_the_callers() {
+        let mut parts = Parts::new(page(4, Vec::new()), &key(), OfRows(&[]));
+        let part = parts.next_part().expect("there is all of it");
+        parts.end(part, refusal()).expect_err("it is not about the rows");
+        assert!(parts.next_part().is_none() && parts.into_aside().is_empty());
+    }
+
     fn page(rows: usize, moves: Vec<Move>) -> Page {
         let schema = Arc::new(Schema::new(TableId::bare("t"), vec![Field::new("id", Kind::I64)]));
         let mut page = PageBuilder::rows(schema);
@@ -154,11 +199,11 @@ mod tests {
             page.end_row();
         }
         let page = page.finish().with_moves(vec![Move { from: 1, to: 2 }, Move { from: 4, to: 5 }]);
-        let mut parts = Parts::new(page, &[0]);
+        let mut parts = Parts::new(page, &key(), QUARANTINE);
         let mut sizes = Vec::new();
         while let Some(part) = parts.next_part() {
             sizes.push((part.first, part.rows.rows()));
-            parts.refused(part, Error::new(&QUARANTINED, "no"));
+            parts.end(part, refusal()).expect("it is about the rows");
         }
         let aside: Vec<_> = parts.into_aside().iter().map(|aside| ids(&aside.rows)).collect();
         assert_eq!(aside, [vec![7], vec![1, 2, 8, 2, 1], vec![9]], "{sizes:?}");
@@ -179,12 +224,13 @@ mod tests {
     proptest! {
         #[test]
         fn all_but_the_refused_rows_are_written_in_their_order((rows, bad, moves) in pages()) {
-            let (mut parts, mut written) = (Parts::new(page(rows, moves.clone()), &[0]), Vec::new());
+            let (mut parts, mut written) = (Parts::new(page(rows, moves.clone()), &key(), QUARANTINE), Vec::new());
             while let Some(part) = parts.next_part() {
-                match ids(&part.rows).iter().any(|id| bad.contains(id)) {
-                    true => parts.refused(part, Error::new(&QUARANTINED, "no")),
-                    false => written.extend(ids(&part.rows)),
+                let refused = ids(&part.rows).iter().any(|id| bad.contains(id));
+                if !refused {
+                    written.extend(ids(&part.rows));
                 }
+                parts.end(part, if refused { refusal() } else { Ok(()) }).expect("it is about the rows");
             }
             let aside: Vec<Vec<usize>> = parts.into_aside().iter().map(|aside| ids(&aside.rows)).collect();
             prop_assert!(written.windows(2).all(|pair| pair[0] < pair[1]));

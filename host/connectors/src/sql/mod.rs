@@ -6,7 +6,7 @@ mod fold;
 mod key;
 mod marker;
 
-pub use aside::{PartOf, Parts, QUARANTINED, check_left_out};
+pub use aside::{OfRows, Parts, QUARANTINED, check_left_out};
 pub use drift::{TYPE_INCOMPATIBLE, incompatible, tell};
 pub use fold::{Folded, Rest, Upsert, fold};
 pub use key::{KEY_NULL, RowKey, check_key};

@@ -1,34 +1,26 @@
 //! Writing what can be written of a page, and setting the rest aside.
 
-use faucet_core::error::{Error, Result};
+use faucet_core::error::Result;
 use faucet_core::model::Page;
 use faucet_core::ports::OnDrift;
 
 use super::writer::PostgresSink;
 use crate::postgres::encode::{NOT_A_NUMBER, VALUE_TOO_LARGE};
 use crate::postgres::error::{CONSTRAINT_VIOLATED, RAISED, VALUE_REFUSED, from_driver};
-use crate::sql::{self, KEY_NULL, Parts, QUARANTINED};
+use crate::sql::{self, KEY_NULL, OfRows, Parts, QUARANTINED};
 
-/// Whether a failure is about the rows themselves: other rows may be written.
-fn is_of_rows(error: &Error) -> bool {
-    let codes =
-        [&VALUE_REFUSED, &CONSTRAINT_VIOLATED, &RAISED, &VALUE_TOO_LARGE, &NOT_A_NUMBER, &KEY_NULL, &QUARANTINED];
-    codes.iter().any(|code| code.id == error.code().id)
-}
+static OF_ROWS: OfRows =
+    OfRows(&[&VALUE_REFUSED, &CONSTRAINT_VIOLATED, &RAISED, &VALUE_TOO_LARGE, &NOT_A_NUMBER, &KEY_NULL, &QUARANTINED]);
 
 impl PostgresSink {
     /// Writes the rows of `page` that can be written, and sets the others aside.
     pub(super) async fn write_what_fits(&mut self, page: Page) -> Result<()> {
         self.begin().await?;
         self.prepare(page.schema()).await?;
-        let key: Option<Vec<usize>> = self.config.key.iter().map(|name| page.schema().index_of(name)).collect();
-        let mut parts = Parts::new(page, &key.unwrap_or_default());
+        let mut parts = Parts::new(page, &self.config.key, OF_ROWS);
         while let Some(part) = parts.next_part() {
-            match self.write_part(&part.rows).await {
-                Ok(()) => {}
-                Err(error) if is_of_rows(&error) => parts.refused(part, error),
-                Err(error) => return Err(error),
-            }
+            let written = self.write_part(&part.rows).await;
+            parts.end(part, written)?;
         }
         self.aside.extend(parts.into_aside());
         Ok(())
@@ -45,7 +37,7 @@ impl PostgresSink {
         let applied = self.apply(part, folded).await;
         match &applied {
             Ok(()) => self.run("RELEASE SAVEPOINT faucet_part").await?,
-            Err(error) if is_of_rows(error) => {
+            Err(error) if OF_ROWS.include(error) => {
                 self.run("ROLLBACK TO SAVEPOINT faucet_part; RELEASE SAVEPOINT faucet_part").await?;
             }
             Err(_) => {}

@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::rows::Rows;
 use super::target::{self, KeyCheck, TableColumn};
 use super::{AFTER_ERROR, SqliteSinkConfig, TABLE_MISSING, VALUE_WOULD_CHANGE, token};
-use crate::sql::{KEY_NULL, Parts, QUARANTINED, RowOp, check_key, check_left_out, classify};
+use crate::sql::{KEY_NULL, OfRows, Parts, QUARANTINED, RowOp, check_key, check_left_out, classify};
 use crate::sqlite::error::{CONSTRAINT, from_driver};
 
 /// Statements that SQLite keeps prepared between pages.
@@ -166,14 +166,10 @@ impl State {
             // Rows without the key's columns at all are no matter of single rows.
             check_key(&page.slice(0, 0), &self.config.key, None)?;
         }
-        let key: Option<Vec<usize>> = self.config.key.iter().map(|name| page.schema().index_of(name)).collect();
-        let mut parts = Parts::new(page, &key.unwrap_or_default());
+        let mut parts = Parts::new(page, &self.config.key, OF_ROWS);
         while let Some(part) = parts.next_part() {
-            match self.write_part(connection, &part.rows) {
-                Ok(()) => {}
-                Err(error) if is_of_rows(&error) => parts.refused(part, error),
-                Err(error) => return Err(error),
-            }
+            let written = self.write_part(connection, &part.rows);
+            parts.end(part, written)?;
         }
         Ok(parts.into_aside())
     }
@@ -187,7 +183,7 @@ impl State {
         let written = self.write(connection, part);
         let end = match &written {
             Ok(()) => "RELEASE faucet_part",
-            Err(error) if is_of_rows(error) => "ROLLBACK TO faucet_part; RELEASE faucet_part",
+            Err(error) if OF_ROWS.include(error) => "ROLLBACK TO faucet_part; RELEASE faucet_part",
             Err(_) => return written,
         };
         connection.execute_batch(end).map_err(|e| self.failed(&e))?;
@@ -291,11 +287,7 @@ impl State {
     }
 }
 
-/// Whether a failure is about the rows themselves: other rows may be written.
-fn is_of_rows(error: &Error) -> bool {
-    let codes = [&CONSTRAINT, &VALUE_WOULD_CHANGE, &KEY_NULL, &QUARANTINED];
-    codes.iter().any(|code| code.id == error.code().id)
-}
+static OF_ROWS: OfRows = OfRows(&[&CONSTRAINT, &VALUE_WOULD_CHANGE, &KEY_NULL, &QUARANTINED]);
 
 /// Durable commits: a write-ahead log, synced at every commit.
 fn connect(config: &SqliteSinkConfig) -> rusqlite::Result<Connection> {
