@@ -4,6 +4,7 @@ import (
 	"errors"
 	"faucet/internal/wire"
 	"fmt"
+	"math"
 	"runtime"
 	"unsafe"
 )
@@ -27,14 +28,14 @@ func send(r *Request) (*Response, error) {
 			headers = append(headers, uint32(uintptr(at)), size)
 		}
 	}
-	var hasTimeout uint32
+	var hasTimeout, timeout uint32
 	if r.Timeout > 0 {
-		hasTimeout = 1
+		hasTimeout, timeout = 1, uint32(min(max(r.Timeout.Milliseconds(), 1), math.MaxUint32))
 	}
 	body := unsafe.Pointer(unsafe.SliceData(r.Body))
 	answer := new([answerWords]uint32)
 	hostSend(method, methodSize, url, urlSize, unsafe.Pointer(unsafe.SliceData(headers)), uint32(len(r.Header)),
-		body, uint32(len(r.Body)), hasTimeout, uint32(r.Timeout.Milliseconds()), unsafe.Pointer(answer))
+		body, uint32(len(r.Body)), hasTimeout, timeout, unsafe.Pointer(answer))
 	runtime.KeepAlive(r)
 	return answered(wire.ReadAt(uint32(uintptr(unsafe.Pointer(answer)))))
 }

@@ -30,13 +30,17 @@ func (a *asked) Apply(page *faucet.Page) (*transform.Output, error) {
 	var failed error
 	out := transform.Pass(page)
 	out.Set(column.MapText(func(to []byte, text string) []byte {
-		response, err := faucet.Send(faucet.Request{
-			Method:  "POST",
-			URL:     a.URL + "?say=hello",
-			Header:  map[string]string{"Authorization": "Bearer ${secret:token}", "x-kind": "test"},
-			Body:    []byte(text),
-			Timeout: 20 * time.Second,
-		})
+		request := faucet.Request{URL: a.URL}
+		if text != "plain" {
+			request = faucet.Request{
+				Method:  "POST",
+				URL:     a.URL + "?say=hello",
+				Header:  map[string]string{"Authorization": "Bearer ${secret:token}", "x-kind": "test"},
+				Body:    []byte(text),
+				Timeout: 20 * time.Second,
+			}
+		}
+		response, err := faucet.Send(request)
 		if err == nil {
 			err = response.OK()
 		}
@@ -66,7 +70,9 @@ import { request } from "faucet-sdk/http";
 
 function ask(url, text) {
   const headers = { Authorization: "Bearer ${secret:token}", "x-kind": "test" };
-  const response = request(`${url}?say=hello`, { method: "POST", headers, body: text, timeout: 20_000 });
+  const response = text === "plain"
+    ? request(url)
+    : request(`${url}?say=hello`, { method: "POST", headers, body: text, timeout: 20_000 });
   if (response.status >= 500) throw new Unavailable(`the server answered ${response.status}`);
   if (!response.ok) throw new FaucetError(`the server answered ${response.status}`);
   return `${response.headers["x-answer"]}: ${response.text()}`;
@@ -93,14 +99,16 @@ static bool open(faucet_json *config, void **state) {
 
 static bool ask(const char *url, faucet_text text, faucet_builder *to) {
     const faucet_header headers[] = {{"Authorization", "Bearer ${secret:token}"}, {"x-kind", "test"}};
-    const faucet_response *response = faucet_send(&(faucet_request){
+    faucet_request request = {
         .method = "POST",
         .url = faucet_print("%s?say=hello", url),
         .headers = headers,
         .header_count = 2,
         .body = {(const uint8_t *)text.at, text.size},
         .timeout_ms = 20000,
-    });
+    };
+    if (faucet_text_is(text, "plain")) request = (faucet_request){.url = url};
+    const faucet_response *response = faucet_send(&request);
     if (!response || !faucet_is_ok(response)) return false;
     const char *kind = faucet_header_of(response, "x-answer");
     const char *said = faucet_print("%s: %.*s", kind, (int)response->body.size, (const char *)response->body.at);
@@ -136,6 +144,7 @@ fn asks(language: &str, file: &str, source: &str) {
         b"gone" => HttpReply::status(404),
         b"hang" => HttpReply::hangup(),
         body => HttpReply::text(200, "text/plain", &format!("got {}", String::from_utf8_lossy(body)))
+            .header("X-Empty", "")
             .header("X-Answer", "one")
             .header("X-Answer", "two"),
     });
@@ -153,24 +162,27 @@ fn asks(language: &str, file: &str, source: &str) {
     };
     let granted = format!("http: ['127.0.0.1:{}'], secrets: [token]", server.port());
 
-    let (went_well, said) = run("{\"it\": \"caf\u{e9}\"}\n{\"it\": \"\"}\n", &granted);
+    let (went_well, said) = run("{\"it\": \"caf\u{e9}\"}\n{\"it\": \"\"}\n{\"it\": \"plain\"}\n", &granted);
     assert!(went_well, "{said}");
     let joined = if language == "c" { "one" } else { "one, two" };
-    let answers = format!("{{\"it\":\"{joined}: got caf\u{e9}\"}}\n{{\"it\":\"{joined}: got \"}}\n");
-    assert_eq!(scratch.read("out.jsonl"), answers);
-    for request in server.requests() {
+    let answer = |of: &str| format!("{{\"it\":\"{joined}: got {of}\"}}\n");
+    assert_eq!(scratch.read("out.jsonl"), ["caf\u{e9}", "", ""].map(answer).concat());
+    let mut requests = server.requests();
+    let plain = requests.pop().unwrap();
+    assert_eq!((plain.method.as_str(), plain.path.as_str(), plain.header("x-kind")), ("GET", "/ask", ""));
+    assert_eq!(requests.len(), 2);
+    for request in requests {
         assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/ask?say=hello"));
         assert_eq!((request.header("authorization"), request.header("x-kind")), ("Bearer open sesame", "test"));
     }
 
-    for (rows, grants, why) in [
-        ("{\"it\": \"gone\"}\n", granted.as_str(), "plugin.failed"),
-        ("{\"it\": \"gone\"}\n", granted.as_str(), "the server answered 404"),
-        ("{\"it\": \"hang\"}\n", granted.as_str(), "plugin.unavailable"),
-        ("{\"it\": \"a\"}\n", "", "add it to plugins.asked.grants.http"),
+    for (rows, grants, code, why) in [
+        ("{\"it\": \"gone\"}\n", granted.as_str(), "plugin.failed", "the server answered 404"),
+        ("{\"it\": \"hang\"}\n", granted.as_str(), "plugin.unavailable", ""),
+        ("{\"it\": \"a\"}\n", "", "plugin.failed", "add it to plugins.asked.grants.http"),
     ] {
         let (went_well, said) = run(rows, grants);
-        assert!(!went_well && said.contains(why), "{why}: {said}");
+        assert!(!went_well && said.contains(code) && said.contains(why), "{why}: {said}");
         assert!(!said.contains("sesame"), "{said}");
     }
 }

@@ -1,8 +1,6 @@
 /* What the host offers: log, metrics, secrets. */
 #include "internal.h"
 
-static wire_string_t lend(const char *text) { return (wire_string_t){(uint8_t *)text, strlen(text)}; }
-
 void faucet_log(faucet_level level, const char *format, ...) {
     arena memory = {0};
     va_list arguments;

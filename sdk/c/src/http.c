@@ -7,10 +7,10 @@ typedef struct pair {
     wire_string_t name, value;
 } pair;
 
-typedef struct list {
-    void *at;
-    size_t count;
-} list;
+typedef struct pairs {
+    pair *ptr;
+    size_t len;
+} pairs;
 
 /* A result with a response or an error. */
 typedef struct answer {
@@ -18,7 +18,8 @@ typedef struct answer {
     union {
         struct {
             uint16_t status;
-            list headers, body;
+            pairs headers;
+            wire_list_u8_t body;
         } response;
         struct {
             uint8_t is_final;
@@ -31,9 +32,9 @@ __attribute__((__import_module__("faucet:http/client@0.1.0"), __import_name__("s
     const char *method, size_t method_size, const char *url, size_t url_size, const pair *headers, size_t header_count,
     const uint8_t *body, size_t body_size, uint32_t has_timeout, uint32_t timeout, answer *answer);
 
-static const faucet_response *failed(const answer *answer) {
+static const faucet_response *failed(answer *answer) {
     char *message = string_copy(&answer->error.message);
-    free(answer->error.message.ptr);
+    wire_string_free(&answer->error.message);
     if (answer->error.is_final) {
         faucet_fail("%s", message);
     } else {
@@ -43,31 +44,30 @@ static const faucet_response *failed(const answer *answer) {
 }
 
 /* The answer in memory of the call; what the host allocated is freed. */
-static const faucet_response *received(const answer *answer) {
-    list headers = answer->response.headers, body = answer->response.body;
-    const pair *pairs = headers.at;
-    faucet_header *copied = faucet_alloc(headers.count * sizeof *copied);
-    for (size_t i = 0; i < headers.count; i++) {
-        copied[i] = (faucet_header){string_copy(&pairs[i].name), string_copy(&pairs[i].value)};
-        free(pairs[i].name.ptr);
-        free(pairs[i].value.ptr);
+static const faucet_response *received(answer *answer) {
+    pairs headers = answer->response.headers;
+    wire_list_u8_t body = answer->response.body;
+    faucet_header *copied = faucet_alloc(headers.len * sizeof *copied);
+    for (size_t i = 0; i < headers.len; i++) {
+        pair *header = &headers.ptr[i];
+        copied[i] = (faucet_header){string_copy(&header->name), string_copy(&header->value)};
+        wire_string_free(&header->name);
+        wire_string_free(&header->value);
     }
-    if (headers.count > 0) free(headers.at);
-    uint8_t *bytes = faucet_alloc(body.count);
-    if (body.count > 0) {
-        memcpy(bytes, body.at, body.count);
-        free(body.at);
-    }
+    if (headers.len > 0) free(headers.ptr);
+    uint8_t *bytes = faucet_alloc(body.len);
+    if (body.len > 0) memcpy(bytes, body.ptr, body.len);
+    wire_list_u8_free(&body);
     faucet_response *response = faucet_alloc(sizeof *response);
-    *response = (faucet_response){answer->response.status, copied, headers.count, {bytes, body.count}};
+    *response = (faucet_response){answer->response.status, copied, headers.len, {bytes, body.len}};
     return response;
 }
+
 
 const faucet_response *faucet_send(const faucet_request *request) {
     pair *headers = faucet_alloc(request->header_count * sizeof *headers);
     for (size_t i = 0; i < request->header_count; i++) {
-        const faucet_header *header = &request->headers[i];
-        headers[i] = (pair){{(uint8_t *)header->name, strlen(header->name)}, {(uint8_t *)header->value, strlen(header->value)}};
+        headers[i] = (pair){lend(request->headers[i].name), lend(request->headers[i].value)};
     }
     const char *method = request->method ? request->method : "GET";
     answer answer = {0};

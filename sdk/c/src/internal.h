@@ -76,6 +76,9 @@ faucet_page page_view(const wire_page_t *page);
 /* A host's string, copied and ended by NUL; NULL if there is none. */
 char *string_copy(const wire_string_t *string);
 
+/* A string for as long as a call of the host takes. */
+static inline wire_string_t lend(const char *text) { return (wire_string_t){(uint8_t *)text, strlen(text)}; }
+
 /* A string on its way out. NULL is empty. */
 wire_string_t string_out(const char *text);
 

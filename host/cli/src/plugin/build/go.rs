@@ -24,26 +24,26 @@ pub fn build(project: &Project) -> Result<(), Failure> {
         .env("GOFLAGS", "-mod=mod")
         .run(&project.folder)?;
     let module = read(&module)?;
-    let started = started(&module, project, &scratch.path().join(format!("{}.wasm", project.manifest.name)));
-    if let Err(why) = &started {
+    let place = scratch.path().join(format!("{}.wasm", project.manifest.name));
+    let component = started(&module, project, &place).or_else(|why| {
         eprintln!("note: each instance of {} starts Go, which takes a millisecond: {why}", project.manifest.name);
-    }
-    let module = started.unwrap_or(module);
-    place_bytes(&component::from_module(module, project.manifest.kind)?, project)
+        component::from_module(module, project.manifest.kind)
+    })?;
+    place_bytes(&component, project)
 }
 
-/// The module with Go started in it, so that no instance has to do that; otherwise why it can't be. Its component is tried
-/// at `place`.
+/// The component with Go started in it, so that no instance has to do that; otherwise why it can't be. It is tried at
+/// `place`.
 fn started(module: &[u8], project: &Project, place: &Path) -> Result<Vec<u8>, String> {
+    let unsaid = |_| "it does not say what it asks for".to_owned();
     let module = faucet_wasm::preinitialize(module)?;
-    let placed = component::from_module(module.clone(), project.manifest.kind)
-        .and_then(|component| std::fs::write(place, component).map_err(|error| Failure::Usage(error.to_string())));
-    let tried = placed.and_then(|()| subject::load(place));
-    let wants = tried.map_err(|_| "it does not say what it asks for".to_owned())?.describe().wants.clone();
+    let component = component::from_module(module, project.manifest.kind).map_err(unsaid)?;
+    std::fs::write(place, &component).map_err(|error| format!("{}: {error}", place.display()))?;
+    let wants = subject::load(place).map_err(unsaid)?.describe().wants.clone();
     // The rest it can't have seen.
     let seen = Wants { http: Vec::new(), secrets: Vec::new(), clock: false, ..wants };
     if seen.is_nothing() {
-        return Ok(module);
+        return Ok(component);
     }
     Err(format!("it asks for {}, and may look at that when it is started", asked(&seen).join(", ")))
 }
