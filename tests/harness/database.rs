@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
 
 use crate::compare::{Row, Rows};
-use crate::postgres::{Postgres, PostgresOptions};
+use crate::postgres::{MAJORS, Postgres, PostgresOptions};
 use crate::runtime;
 
 /// A blocking connection. Values go in as SQL and come out as PostgreSQL's own text, which is what an oracle wants.
@@ -101,9 +101,21 @@ pub fn shared_postgres() -> &'static Postgres {
     SERVER.get_or_init(|| Postgres::start(PostgresOptions::default()))
 }
 
+/// The same of a certain major version.
+pub fn shared_postgres_of(major: u32) -> &'static Postgres {
+    static SERVERS: [OnceLock<Postgres>; MAJORS.len()] = [const { OnceLock::new() }; MAJORS.len()];
+    let place = MAJORS.iter().position(|m| *m == major).expect("tests run on the majors of the list");
+    SERVERS[place].get_or_init(|| Postgres::start_major(major))
+}
+
 /// An empty database on the shared server, dropped with its replication slots at the end of the test.
 pub fn fresh_database() -> Database {
     Database::create_on(shared_postgres())
+}
+
+/// The same on the shared server of a certain major version.
+pub fn fresh_database_on(major: u32) -> Database {
+    Database::create_on(shared_postgres_of(major))
 }
 
 /// A database that is dropped with this handle.

@@ -25,7 +25,7 @@ pub mod watchdog;
 pub mod workload;
 
 pub use compare::{Difference, Row, Rows, assert_same_rows, sqlite_rows};
-pub use database::{Client, Database, fresh_database, shared_postgres};
+pub use database::{Client, Database, fresh_database, fresh_database_on, shared_postgres, shared_postgres_of};
 pub use faucet::{Faucet, Finished, Running};
 pub use http::{HttpReply, HttpRequest, HttpServer};
 pub use postgres::{Postgres, PostgresOptions};

@@ -99,3 +99,14 @@ fn a_column_list_and_a_row_filter_of_the_publication_hold() {
     fixture.sql("UPDATE t SET id = 12 WHERE id = 1");
     assert_eq!(fixture.open().changes(), ["c t id=11 a=2", "c t id=12 a=1"]);
 }
+
+#[test]
+fn tables_of_a_schema_are_streamed_those_that_come_later_too() {
+    let ddl =
+        "CREATE SCHEMA s; CREATE TABLE s.t (id int PRIMARY KEY, a int); CREATE TABLE public.t (id int PRIMARY KEY)";
+    let fixture = Fixture::publishing(ddl, "FOR TABLES IN SCHEMA s");
+    fixture.capture();
+    fixture.sql("INSERT INTO public.t VALUES (1); INSERT INTO s.t VALUES (2, 2)");
+    fixture.sql("CREATE TABLE s.later (id int PRIMARY KEY); INSERT INTO s.later VALUES (3); DELETE FROM s.t");
+    assert_eq!(fixture.open().changes(), ["c t id=2 a=2", "c later id=3", "d t < id=2"]);
+}

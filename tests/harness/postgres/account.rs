@@ -21,7 +21,7 @@ pub enum Account {
 impl Account {
     /// Under root, user `postgres`, else `nobody`.
     pub fn for_server() -> Result<Self, String> {
-        if id(&["-u"]) != Some(0) {
+        if !Self::is_root() {
             return Ok(Self::Same);
         }
         let other = ["postgres", "nobody"].into_iter().find_map(|user| {
@@ -29,6 +29,11 @@ impl Account {
             Some(Self::Other { uid, gid })
         });
         other.ok_or_else(|| "PostgreSQL can't run as root, and there is no user `postgres` or `nobody`".to_owned())
+    }
+
+    /// Whether whoever runs the tests is root.
+    pub fn is_root() -> bool {
+        id(&["-u"]) == Some(0)
     }
 
     /// A command that runs `program` under this account.

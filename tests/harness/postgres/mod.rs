@@ -7,6 +7,7 @@
 mod account;
 mod install;
 mod settings;
+mod standby;
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
@@ -15,7 +16,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use self::account::Account;
-pub use self::install::{Installation, find};
+pub use self::install::{Installation, MAJORS, find, find_major, folder_of_majors};
+pub use self::standby::STANDBY_SLOT;
 use crate::database::Client;
 use crate::scratch::Scratch;
 use crate::wait::try_eventually;
@@ -34,6 +36,8 @@ pub struct PostgresOptions {
     pub require_tls: bool,
     /// Authority (PEM) client certificates are checked against. Only with `tls`.
     pub client_authority: Option<String>,
+    /// The major version, such as 17; the one that tests run on unless a test needs another.
+    pub major: Option<u32>,
     /// Further lines for `postgresql.conf`, later than ours and so stronger.
     pub settings: Vec<(String, String)>,
 }
@@ -46,6 +50,7 @@ impl Default for PostgresOptions {
             tls: None,
             require_tls: false,
             client_authority: None,
+            major: None,
             settings: Vec::new(),
         }
     }
@@ -81,9 +86,14 @@ impl Postgres {
         Self::try_start(&options).unwrap_or_else(|reason| panic!("{reason}"))
     }
 
+    /// A server of this major version, set up as most tests want it.
+    pub fn start_major(major: u32) -> Self {
+        Self::start(PostgresOptions { major: Some(major), ..PostgresOptions::default() })
+    }
+
     /// The same for callers that are not tests.
     pub fn try_start(options: &PostgresOptions) -> Result<Self, String> {
-        let install = find()?;
+        let install = options.major.map_or_else(find, find_major)?;
         let account = Account::for_server()?;
         let dir = Scratch::new("postgres");
         let password: String = format!("{:016x}", rand::random::<u64>());
@@ -164,6 +174,11 @@ impl Postgres {
         self.process.as_ref().map(|p| p.child.id())
     }
 
+    /// Its major version.
+    pub fn major(&self) -> u32 {
+        self.install.major
+    }
+
     /// Folder with the binaries in use (`psql`, `pg_recvlogical`...).
     pub fn bin(&self) -> &Path {
         &self.install.bin
@@ -217,7 +232,7 @@ impl Postgres {
     }
 
     fn command(&self) -> Command {
-        let mut command = self.account.command(&self.install.bin.join("postgres"));
+        let mut command = self.install.command(&self.account, "postgres");
         command.arg("-D").arg(self.data_dir());
         command.args(["-c", &format!("port={}", self.port)]).current_dir(self.dir.path());
         command

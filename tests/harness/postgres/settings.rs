@@ -40,7 +40,7 @@ fn private(path: &Path, account: &Account) -> std::io::Result<()> {
 }
 
 fn initdb(dir: &Scratch, install: &Installation, account: &Account) -> Result<(), String> {
-    let mut command = account.command(&install.bin.join("initdb"));
+    let mut command = install.command(account, "initdb");
     command.arg("-D").arg(dir.path().join("data"));
     command.arg(format!("--pwfile={}", dir.path().join("password").display()));
     command.args(["-U", SUPERUSER, "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync"]);

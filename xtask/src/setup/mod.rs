@@ -2,6 +2,7 @@
 
 pub mod apt;
 pub mod authors;
+pub mod majors;
 pub mod postgres;
 pub mod program;
 pub mod wasm;

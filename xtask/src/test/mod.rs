@@ -18,7 +18,7 @@ use self::counts::Counts;
 use self::plan::Step;
 use self::progress::Line;
 use crate::failure::{Failure, Result};
-use crate::{process, setup, workspace};
+use crate::{setup, workspace};
 
 /// What to test.
 #[derive(Args, Debug)]
@@ -62,6 +62,8 @@ pub enum Group {
     E2e,
     /// The binary killed at every step
     Crash,
+    /// What depends on the server, on every major version of PostgreSQL but the one that all groups run on
+    Majors,
 }
 
 /// Runs the tests.
@@ -83,6 +85,9 @@ fn run_groups(arguments: &Arguments, counts: &mut Counts) -> Result<()> {
         return run_steps(&plan::steps(&groups, &[])?, None, counts);
     }
     timed("servers", || setup::postgres::ensure().map(|i| format!("PostgreSQL {}", i.major)))?;
+    if groups.iter().any(|group| matches!(group, Group::E2e | Group::Majors)) {
+        timed("majors", || setup::majors::ensure().map(|()| plan::majors_text()))?;
+    }
     if groups.iter().any(|group| matches!(group, Group::Unit | Group::Plugins)) {
         installed("docker-registry", "tests that push and pull plugins")?;
     }
@@ -135,7 +140,7 @@ fn timed(name: &str, work: impl FnOnce() -> Result<String>) -> Result<()> {
 
 fn run_steps(steps: &[Step], faucet: Option<&Path>, counts: &mut Counts) -> Result<()> {
     for step in steps {
-        let line = Line::start(step.name);
+        let line = Line::start(&step.name);
         let log = workspace::scratch("test")?.join(format!("{}.log", step.name));
         let passed = run_logged(step, faucet, &log)?;
         let text = std::fs::read_to_string(&log).unwrap_or_default();
@@ -147,8 +152,8 @@ fn run_steps(steps: &[Step], faucet: Option<&Path>, counts: &mut Counts) -> Resu
         }
         line.failed(&found.note());
         println!("\n{}", relevant(&text));
-        let again = process::display(&step.command());
-        return Err(Failure::new(format!("step `{}` failed; all of it: {}\nagain: {again}", step.name, log.display())));
+        let (name, log, again) = (&step.name, log.display(), step.again());
+        return Err(Failure::new(format!("step `{name}` failed; all of it: {log}\nagain: {again}")));
     }
     Ok(())
 }

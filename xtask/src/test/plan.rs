@@ -3,6 +3,8 @@
 use std::process::Command;
 use std::time::Duration;
 
+use faucet_tests::postgres::{MAJORS, find};
+
 use super::Group;
 use crate::failure::Result;
 use crate::{process, workspace};
@@ -10,22 +12,35 @@ use crate::{process, workspace};
 /// One command of the run.
 pub struct Step {
     /// Shown on its line, and the name of its log.
-    pub name: &'static str,
+    pub name: String,
     /// Longer than this is a hang.
     pub limit: Duration,
     arguments: Vec<String>,
+    /// The major version of PostgreSQL that it runs on, if not the machine's own.
+    major: Option<u32>,
 }
 
+/// Says which server the harness starts where a test names none.
+const MAJOR: &str = "FAUCET_PG_MAJOR";
+
 impl Step {
-    fn new(name: &'static str, minutes: u64, arguments: &[&str]) -> Self {
+    fn new(name: &str, minutes: u64, arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|a| (*a).to_owned()).collect();
-        Self { name, limit: Duration::from_secs(60 * minutes), arguments }
+        Self { name: name.to_owned(), limit: Duration::from_secs(60 * minutes), arguments, major: None }
     }
 
     /// The cargo command, ready to run.
     pub fn command(&self) -> Command {
         let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
-        process::cargo(&arguments)
+        let mut command = process::cargo(&arguments);
+        command.envs(self.major.map(|major| (MAJOR, major.to_string())));
+        command
+    }
+
+    /// What a person types to run it again.
+    pub fn again(&self) -> String {
+        let major = self.major.map(|major| format!("{MAJOR}={major} ")).unwrap_or_default();
+        major + &process::display(&self.command())
     }
 }
 
@@ -65,7 +80,53 @@ fn of_group(group: Group, guests: Option<&str>, targets: &[String]) -> Vec<Step>
         Group::Sim => vec![Step::new("sim", 10, &["test", "--workspace", "--lib", "--", SIMULATION])],
         Group::E2e => ["connectors", "e2e"].into_iter().flat_map(|name| target(name, 20)).collect(),
         Group::Crash => target("crash", 30),
+        Group::Majors => majors(),
     }
+}
+
+/// What is run on every major version: the tests of these names that depend on what the server does.
+const ON_EACH_MAJOR: &[&str] = &[
+    "postgres_cdc::changes",
+    "postgres_cdc::images",
+    "postgres_cdc::partitions",
+    "postgres_cdc::slots",
+    "postgres_cdc::transactions",
+    "postgres_cdc::examine",
+    "postgres::upsert",
+    "postgres::types",
+    "drift::",
+    "partitions::",
+    "snapshot::resume",
+    "snapshot::coverage",
+    "values::every_type_arrives_as_it_was_in_postgres",
+];
+
+/// Those of them that need row filters, column lists or whole schemas in publications, which came with 15.
+const SINCE_15: &[&str] = &[
+    "a_column_list_and_a_row_filter_of_the_publication_hold",
+    "tables_of_a_schema_are_streamed",
+    "tables_and_publications_that_will_hurt_are_named",
+    "a_row_filter_and_a_column_list_hold_for_the_snapshot",
+    "a_query_that_can_not_be_limited_is_refused",
+    "a_partitioned_table_is_limited_by_its_root_and_not_by_its_partitions",
+];
+
+/// One step for each major but that which every group runs on.
+fn majors() -> Vec<Step> {
+    let usual = find().ok().map(|installation| installation.major);
+    let step = |major: u32| {
+        let target = ["test", "--workspace", "--test", "connectors", "--test", "e2e", "--"];
+        let newer = SINCE_15.iter().filter(|_| major < 15).flat_map(|name| ["--skip", name]);
+        let arguments: Vec<&str> = target.iter().chain(ON_EACH_MAJOR).copied().chain(newer).collect();
+        Step { major: Some(major), ..Step::new(&format!("postgres-{major}"), 10, &arguments) }
+    };
+    MAJORS.into_iter().filter(|major| Some(*major) != usual).map(step).collect()
+}
+
+/// The majors as the line of a step shows them.
+pub fn majors_text() -> String {
+    let numbers = MAJORS.map(|major| major.to_string());
+    format!("PostgreSQL {}", numbers.join(", "))
 }
 
 /// Where the seeded simulator of the mirror's coordinator lies: a group of its own.
