@@ -6,6 +6,7 @@ mod dlq;
 mod doctor;
 mod drift;
 mod keys;
+mod majors;
 mod mirror;
 mod names;
 mod partitions;

@@ -82,9 +82,10 @@ code!(
     "postgres.slot_lost",
     Source,
     Operator,
-    "the server dropped the log the slot needs",
-    "The slot fell further behind than `max_slot_wal_keep_size` allows, or was invalidated in another way. The changes in \
-     between are gone from the log. Drop the slot, remove the stored state and mirror again; raise the limit, or watch \
+    "the server gave the slot up",
+    "The slot fell further behind than `max_slot_wal_keep_size` allows, was not read for as long as \
+     `idle_replication_slot_timeout` says (PostgreSQL 18), or, on a standby, needs what its primary removed \
+     (`hot_standby_feedback`). The changes in between are lost to it. Drop the slot, remove the stored state and mirror again; raise the limit, or watch \
      the lag."
 );
 code!(

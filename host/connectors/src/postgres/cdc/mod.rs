@@ -26,6 +26,7 @@ mod preflight;
 mod sample;
 mod slot;
 mod stream;
+mod timeline;
 mod wire;
 
 use async_trait::async_trait;

@@ -16,6 +16,7 @@ use super::meter::Meter;
 use super::preflight::{self, Server};
 use super::slot::{self, Life, Slot};
 use super::stream::{Pace, Stream};
+use super::timeline::Watch;
 use super::wire::{Started, Wire, quote_text};
 use crate::postgres::connect::Session;
 use crate::postgres::endpoint::Endpoint;
@@ -42,6 +43,10 @@ pub(super) async fn stream(mut config: PostgresCdcConfig, context: SourceContext
         SlotType::Permanent => permanent(&config, &session, &mut wire, &server, &here, bookmark).await?,
         SlotType::Temporary => temporary(&config, &mut wire, bookmark).await?,
     };
+    let watch = match server.standby {
+        true => Some(Watch::new(Wire::connect(&endpoint, &context.pipeline).await?, here.timeline)),
+        false => None,
+    };
     let start = Place { lsn: start, ..here };
     let (inbox, out) = begin(wire, &config, &session, start.lsn).await?;
     tracing::debug!(slot = config.slot_name, start = %start.lsn, "streaming changes");
@@ -53,7 +58,8 @@ pub(super) async fn stream(mut config: PostgresCdcConfig, context: SourceContext
     let heartbeat = config.heartbeat_interval.map(beat);
     let catalog = Catalog::new(endpoint, context.pipeline.clone(), session, config.timestamps);
     let intake = Intake::new(start, config.batch_size.get() as usize);
-    Ok(Stream::new((inbox, feedback), catalog, intake, pace, Meter::new(&context.pipeline), heartbeat))
+    let meter = Meter::new(&context.pipeline);
+    Ok(Stream::new((inbox, feedback), catalog, intake, pace, meter, heartbeat).watched(watch))
 }
 
 /// The slot of that name, checked, or a new one; the position its log begins at.
@@ -75,6 +81,13 @@ pub(super) async fn ensure_slot(
         return Err(slot::missing(&config.slot_name, !may_create));
     }
     let life = if config.failover { Life::Failover } else { Life::Permanent };
+    if server.standby {
+        tracing::warn!(
+            slot = config.slot_name,
+            "the source is a standby: making the slot waits until its primary logs which transactions run, every 15 s \
+             where something is written; `SELECT pg_log_standby_snapshot()` on the primary does it at once"
+        );
+    }
     slot::create(wire, &config.slot_name, life).await?;
     tracing::info!(slot = config.slot_name, "created the replication slot");
     match Slot::find(session, &config.slot_name).await? {

@@ -20,12 +20,14 @@ pub(super) struct Server {
     pub(super) version: i32,
     /// Zero when it is switched off.
     pub(super) wal_sender_timeout: Duration,
+    /// Whether it follows another server.
+    pub(super) standby: bool,
 }
 
 const SERVER: &str = "SELECT pg_catalog.current_setting('server_version_num')::int4, \
                       pg_catalog.current_setting('server_version'), pg_catalog.current_setting('wal_level'), \
                       pg_catalog.current_database()::text, (SELECT setting::int8 FROM pg_catalog.pg_settings \
-                      WHERE name = 'wal_sender_timeout')";
+                      WHERE name = 'wal_sender_timeout'), pg_catalog.pg_is_in_recovery()";
 
 /// Checks version and log level.
 pub(super) async fn server(client: &Client) -> Result<Server> {
@@ -34,7 +36,8 @@ pub(super) async fn server(client: &Client) -> Result<Server> {
     check_version(number, version)?;
     check_wal_level(level)?;
     let timeout = u64::try_from(row.get::<_, i64>(4)).unwrap_or_default();
-    Ok(Server { database: row.get(3), version: number, wal_sender_timeout: Duration::from_millis(timeout) })
+    let wal_sender_timeout = Duration::from_millis(timeout);
+    Ok(Server { database: row.get(3), version: number, wal_sender_timeout, standby: row.get(5) })
 }
 
 /// Checks that the log has what a stream is made of.

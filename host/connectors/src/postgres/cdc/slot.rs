@@ -21,13 +21,17 @@ pub(super) struct Slot {
     wal_status: Option<String>,
     two_phase: bool,
     active_pid: Option<i32>,
+    /// Why the server gave it up, by the server's own word.
+    invalidated: Option<String>,
     /// Every transaction that ends at or before it was given up.
     pub(super) confirmed: Option<Lsn>,
 }
 
-/// `two_phase` came with PostgreSQL 14, which is required anyway.
-const FIND: &str = "SELECT plugin::text, database::text, wal_status, two_phase, active_pid, confirmed_flush_lsn::text \
-                    FROM pg_catalog.pg_replication_slots WHERE slot_name = $1::text";
+/// `two_phase` came with PostgreSQL 14, which is required anyway. Columns that only newer servers have are read as JSON.
+const FIND: &str = "SELECT plugin::text, database::text, wal_status, two_phase, active_pid, confirmed_flush_lsn::text, \
+                      COALESCE(pg_catalog.to_jsonb(s) ->> 'invalidation_reason', \
+                        CASE pg_catalog.to_jsonb(s) ->> 'conflicting' WHEN 'true' THEN 'conflicting' END) \
+                    FROM pg_catalog.pg_replication_slots s WHERE slot_name = $1::text";
 
 impl Slot {
     /// The slot of exactly that name.
@@ -41,6 +45,7 @@ impl Slot {
             two_phase: row.get(3),
             active_pid: row.get(4),
             confirmed: row.get::<_, Option<&str>>(5).and_then(|text| text.parse().ok()),
+            invalidated: row.get(6),
         }))
     }
 
@@ -64,7 +69,7 @@ impl Slot {
         }
         match self.confirmed.filter(|_| self.wal_status.as_deref() != Some("lost")) {
             Some(confirmed) => Ok(confirmed),
-            None => Err(lost(name)),
+            None => Err(lost(name, self.invalidated.as_deref())),
         }
     }
 
@@ -93,8 +98,19 @@ impl Slot {
     }
 }
 
-fn lost(name: &str) -> Error {
-    Error::new(&SLOT_LOST, format!("the server has dropped the log that slot \"{name}\" needs"))
+fn lost(name: &str, reason: Option<&str>) -> Error {
+    let why = match reason {
+        Some("idle_timeout") => "nobody read it for as long as the server's idle_replication_slot_timeout says",
+        Some("wal_level_insufficient") => "wal_level was lowered on the primary",
+        // One word for both of the last in PostgreSQL 16.
+        Some("rows_removed" | "conflicting") => {
+            "its primary removed catalog rows that it needs, or doesn't log enough: a standby with logical slots needs \
+             hot_standby_feedback = on and a slot at its primary, and a primary with wal_level = logical"
+        }
+        _ => "the log that it needs was removed; max_slot_wal_keep_size says how much is kept",
+    };
+    let reason = reason.map(|word| format!(" ({word})")).unwrap_or_default();
+    Error::new(&SLOT_LOST, format!("the server has given slot \"{name}\" up{reason}: {why}"))
         .hint("drop the slot, remove the pipeline's stored state and mirror again")
 }
 
@@ -146,7 +162,7 @@ pub(super) async fn create(wire: &mut Wire, name: &str, life: Life) -> Result<Ls
         }
     };
     let position = rows.first().and_then(|row| row.get(1)).and_then(Option::as_deref);
-    position.and_then(|text| text.parse().ok()).ok_or_else(|| lost(name))
+    position.and_then(|text| text.parse().ok()).ok_or_else(|| lost(name, None))
 }
 
 /// Drops the slot of exactly that name; whether there was one. A slot that is in use stays.
@@ -178,6 +194,7 @@ mod tests {
             wal_status: Some("reserved".into()),
             two_phase: false,
             active_pid: None,
+            invalidated: None,
             confirmed: Some(Lsn(100)),
         }
     }

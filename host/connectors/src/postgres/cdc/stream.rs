@@ -18,6 +18,7 @@ use super::inbox::Inbox;
 use super::intake::{Intake, Question, Step};
 use super::lsn::{Lsn, Place};
 use super::meter::Meter;
+use super::timeline::Watch;
 use super::wire;
 use crate::postgres::dial::Link;
 use crate::postgres::error::{CONNECTION_LOST, from_io};
@@ -74,6 +75,8 @@ pub(super) struct Stream {
     over: bool,
     /// Held while the stream is open.
     heartbeat: Option<Heartbeat>,
+    /// For a source that is a standby.
+    watch: Option<Watch>,
 }
 
 /// When things last happened.
@@ -135,7 +138,13 @@ impl Stream {
             idle_at: None,
             over: false,
             heartbeat,
+            watch: None,
         }
+    }
+
+    /// The same under a watch over its server's timeline.
+    pub(super) fn watched(self, watch: Option<Watch>) -> Self {
+        Self { watch, ..self }
     }
 
     /// Takes in messages until something has to be done, or no whole one is there (`None`).
@@ -332,6 +341,9 @@ impl Source for Stream {
                 },
             };
             if emit {
+                if let Some(watch) = &mut self.watch {
+                    watch.unchanged().await?;
+                }
                 return Ok(Some(self.emit()));
             }
         }
