@@ -215,7 +215,7 @@ mod tests {
     fn lines_read_well() {
         let meter = Meter::default();
         meter.enter(Phase::Streaming);
-        meter.read(1_234_567, 5 << 20);
+        meter.read(1_234_567, 5 << 20, None);
         meter.committed(1_234_567, None);
         meter.committed(0, None);
         meter.resync_required(true);

@@ -50,8 +50,17 @@ pub struct Meter {
     durable_at_source: AtomicI64,
     /// Whether everything the source had was durable when it last said so.
     caught_up: std::sync::atomic::AtomicBool,
+    in_hand: Mutex<InHand>,
     snapshot: Mutex<Option<Snapshot>>,
     resync_required: std::sync::atomic::AtomicBool,
+}
+
+/// What was read and is not durable in the destination yet.
+#[derive(Debug, Clone, Copy, Default)]
+struct InHand {
+    rows: u64,
+    /// Commit time of the oldest change among them, or of one before it.
+    oldest: Option<i64>,
 }
 
 /// How far a snapshot is.
@@ -119,7 +128,8 @@ pub struct Reading {
     pub retries: u64,
     /// Rows that went to the dead-letter queue.
     pub rows_set_aside: u64,
-    /// Seconds between the source's commit and now for the last change that is durable here; 0 when caught up.
+    /// Seconds between the source's commit and now for the oldest change that was read and is not durable here yet; when
+    /// there is none, for the last one that is. 0 when caught up.
     pub lag_seconds: Option<f64>,
     /// How far the snapshot is, while one is read in parts.
     #[serde(flatten)]
@@ -135,6 +145,8 @@ fn phase_word<S: serde::Serializer>(phase: &Phase, serializer: S) -> Result<S::O
 impl Meter {
     /// Says what the run is doing now.
     pub fn enter(&self, phase: Phase) {
+        // What another attempt had in hand is read again.
+        *self.in_hand.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = InHand::default();
         *self.phase.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = phase;
     }
 
@@ -169,8 +181,12 @@ impl Meter {
         *self.snapshot.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = snapshot;
     }
 
-    /// Counts a batch that was read.
-    pub fn read(&self, rows: u64, bytes: u64) {
+    /// Counts a batch that was read, whose first change was committed at the source at `committed_at` (Unix microseconds).
+    pub fn read(&self, rows: u64, bytes: u64, committed_at: Option<i64>) {
+        let mut in_hand = self.in_hand.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        in_hand.rows += rows;
+        in_hand.oldest = in_hand.oldest.or(committed_at);
+        drop(in_hand);
         self.rows_read.fetch_add(rows, Relaxed);
         self.bytes_read.fetch_add(bytes, Relaxed);
     }
@@ -184,6 +200,10 @@ impl Meter {
             self.durable_at_source.store(at, Relaxed);
         }
         self.caught_up.store(rows == 0, Relaxed);
+        let mut in_hand = self.in_hand.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        in_hand.rows = in_hand.rows.saturating_sub(rows);
+        in_hand.oldest = if in_hand.rows == 0 { None } else { committed_at.or(in_hand.oldest) };
+        drop(in_hand);
         metrics::counter!("faucet_pipeline_rows_written_total").increment(rows);
         metrics::counter!("faucet_pipeline_commits_total").increment(1);
     }
@@ -224,10 +244,11 @@ impl Meter {
     }
 
     fn lag(&self) -> Option<f64> {
-        if self.caught_up.load(Relaxed) {
+        let in_hand = self.in_hand.lock().unwrap_or_else(std::sync::PoisonError::into_inner).oldest;
+        if in_hand.is_none() && self.caught_up.load(Relaxed) {
             return Some(0.0);
         }
-        let at = self.durable_at_source.load(Relaxed);
+        let at = in_hand.unwrap_or_else(|| self.durable_at_source.load(Relaxed));
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as i64);
         (at != 0).then(|| (now - at).max(0) as f64 / 1e6)
     }
@@ -246,6 +267,23 @@ mod tests {
         meter.committed(0, None);
         assert_eq!(meter.reading().lag_seconds, Some(0.0));
         assert_eq!(meter.reading().rows_written, 3);
+    }
+
+    #[test]
+    fn lag_grows_while_a_transaction_is_in_hand() {
+        let meter = Meter::default();
+        meter.committed(0, None);
+        meter.read(10, 100, Some(1_000_000));
+        meter.read(10, 100, Some(1_000_000));
+        assert!(meter.reading().lag_seconds.is_some_and(|lag| lag > 1e6), "it was read, and is not written");
+        meter.committed(15, Some(1_000_000));
+        assert!(meter.reading().lag_seconds.is_some_and(|lag| lag > 1e6), "a part of it is not written");
+        meter.committed(5, Some(1_000_000));
+        meter.committed(0, None);
+        assert_eq!(meter.reading().lag_seconds, Some(0.0));
+        meter.read(10, 100, Some(1_000_000));
+        meter.enter(Phase::Waiting);
+        assert_eq!(meter.reading().lag_seconds, Some(0.0), "what a failed attempt had in hand is read again");
     }
 
     #[test]

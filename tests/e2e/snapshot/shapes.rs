@@ -141,3 +141,42 @@ fn a_reading_tells_how_far_the_snapshot_is() {
     let percents: Vec<u64> = snapshot.iter().filter_map(|event| event["snapshot_percent"].as_u64()).collect();
     assert!(percents.is_sorted() && percents.iter().all(|percent| *percent <= 99), "{percents:?}");
 }
+
+/// The planner guesses the width of rows that it never saw: here at an eighth.
+#[test]
+fn a_table_that_was_never_analyzed_is_estimated_by_its_rows() {
+    let ddl = "CREATE TABLE t (id int PRIMARY KEY, pad text) WITH (autovacuum_enabled = false);
+               INSERT INTO t SELECT g, repeat('x', 500) FROM generate_series(1, 20000) g";
+    for (snapshot, parts) in [("shards: 8", 8), ("shards: 1", 1)] {
+        let m = TableMirror::new(fresh_database(), Shape { ddl, snapshot, ..Shape::default() });
+        let config = std::fs::read_to_string(m.faucet.config()).unwrap();
+        m.faucet.set_config(&format!("{config}observability: {{ progress_interval: 10ms }}\n"));
+        let done = m.run();
+        let estimates = estimates(&done.stdout, parts);
+        assert!(!estimates.is_empty(), "{}", done.stdout);
+        for rows in estimates {
+            let rows = rows.as_u64().expect("there is an estimate");
+            assert!((17_000..=23_000).contains(&rows), "{rows} rows of 20000");
+        }
+    }
+}
+
+/// What the planner would have to guess is not shown as a share.
+#[test]
+fn a_query_over_a_table_that_was_never_analyzed_has_no_estimate() {
+    let ddl = "CREATE TABLE t (id int PRIMARY KEY, pad text) WITH (autovacuum_enabled = false);
+               INSERT INTO t SELECT g, repeat('x', 500) FROM generate_series(1, 5000) g";
+    let query = "SELECT x.id, x.pad FROM t x JOIN t y USING (id)";
+    let m = TableMirror::new(fresh_database(), Shape { ddl, query, snapshot: "", ..Shape::default() });
+    let config = std::fs::read_to_string(m.faucet.config()).unwrap();
+    m.faucet.set_config(&format!("{config}observability: {{ progress_interval: 10ms }}\n"));
+    let done = m.run();
+    let estimates = estimates(&done.stdout, 1);
+    assert!(!estimates.is_empty() && estimates.iter().all(serde_json::Value::is_null), "{estimates:?}");
+}
+
+fn estimates(stdout: &str, parts: u64) -> Vec<serde_json::Value> {
+    let events = stdout.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let of_snapshot = events.filter(|event| event["phase"] == "snapshot" && event["snapshot_parts_total"] == parts);
+    of_snapshot.map(|event| event["snapshot_rows_estimated"].clone()).collect()
+}

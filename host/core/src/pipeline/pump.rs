@@ -153,7 +153,7 @@ impl Reader {
             let ended = batch.is_none();
             let bytes = batch.as_ref().map_or(0, Batch::size_bytes);
             let rows = batch.as_ref().map_or(0, Batch::rows);
-            self.meter.read(rows as u64, bytes as u64);
+            self.meter.read(rows as u64, bytes as u64, batch.as_ref().and_then(Batch::committed_at));
             let message = batch.map_or(Message::Exhausted, Message::Work);
             if self.hand_over(message, bytes).await? == Err(Closed) {
                 // The stage after failed; its own error is the one to report.

@@ -36,6 +36,11 @@ impl Batch {
         self.pages.iter().map(Page::rows).sum()
     }
 
+    /// When its first change was committed at the source, in microseconds since the Unix epoch.
+    pub fn committed_at(&self) -> Option<i64> {
+        self.pages.iter().find_map(|page| page.change()?.committed_at.first().copied())
+    }
+
     /// Bytes in all pages.
     pub fn size_bytes(&self) -> usize {
         self.pages.iter().map(Page::size_bytes).sum()

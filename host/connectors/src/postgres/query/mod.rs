@@ -12,6 +12,7 @@
 //! When all columns come from one table, pages carry that table's name, and its primary key if the query selects it.
 
 pub mod copy;
+mod estimate;
 mod lex;
 mod limits;
 mod plan;

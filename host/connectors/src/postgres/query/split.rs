@@ -14,8 +14,9 @@ use faucet_core::error::{Blame, Code, Error, Result, Retry, UNCHECKED_CONFIG};
 use faucet_core::ports::{Earlier, Part, Parts, Split, Wanted};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tokio_postgres::{Client, SimpleQueryMessage};
+use tokio_postgres::Client;
 
+use super::estimate;
 use super::limits::{self, Limits};
 use super::plan::failed;
 use super::range::{self, Cuts, KeyColumn};
@@ -161,8 +162,10 @@ impl Planner<'_> {
         };
         let limits = limits::of(self.client, &selection, &relation, &self.wanted.coverage).await?;
         let statement = statement(&selection, &limits, &[]);
+        // Outside of a transaction, which a failure would end.
+        let rows = estimate::of_selection(self.client, &selection, &limits, relation.oid, &statement).await;
         if self.wanted.shards == Some(1) {
-            return self.whole(&statement).await;
+            return Ok(whole(&statement, rows));
         }
         let why = match relation.readable {
             true => computes(self.client, query).await?,
@@ -170,17 +173,17 @@ impl Planner<'_> {
         };
         if let Some(why) = why {
             self.refuse_if_asked(why)?;
-            return self.whole(&statement).await;
+            return Ok(whole(&statement, rows));
         }
         let system = system(self.client).await;
-        self.ranges(&Cutting { selection, relation, limits, statement, system }).await
+        self.ranges(&Cutting { selection, relation, limits, statement, system, rows }).await
     }
 
     /// A query that is no plain selection.
     async fn unlimited(&self, query: &str, why: &str) -> Result<(Parts, bool)> {
         limits::refuse_if_limited(&self.wanted.coverage, why)?;
         self.refuse_if_asked(why)?;
-        self.whole(query).await
+        Ok(whole(query, estimate::of_query(self.client, query).await))
     }
 
     fn refuse_if_asked(&self, why: &str) -> Result<()> {
@@ -191,17 +194,7 @@ impl Planner<'_> {
         Err(Error::new(&NOT_SPLITTABLE, what).hint("remove `shards`, or write `SELECT .. FROM table WHERE ..`"))
     }
 
-    /// Everything by one query.
-    async fn whole(&self, statement: &str) -> Result<(Parts, bool)> {
-        let rows = estimate(self.client, statement).await;
-        let spec = PartSpec { query: statement.to_owned(), snapshot: None };
-        let parts = vec![Part { number: 0, spec: json!(spec) }];
-        Ok((Parts { plan: Value::Null, stamp: Value::Null, parts, rows }, false))
-    }
-
     async fn ranges(&self, cutting: &Cutting<'_>) -> Result<(Parts, bool)> {
-        // Outside of the transaction, which a failure would end.
-        let rows = estimate(self.client, &cutting.statement).await;
         let tree = begin(self.client, &cutting.selection, &cutting.relation).await?;
         let cuts = match self.plan_cuts(cutting, &tree).await? {
             Ok(plan) => plan,
@@ -210,7 +203,7 @@ impl Planner<'_> {
                 if let Some(why) = why {
                     self.refuse_if_asked(why)?;
                 }
-                return self.whole(&cutting.statement).await;
+                return Ok(whole(&cutting.statement, cutting.rows));
             }
         };
         let moment = moment(self.client).await?;
@@ -226,7 +219,7 @@ impl Planner<'_> {
         let parts = (0..cuts.cuts.ranges()).map(part).collect();
         // Where a row may come or go without being written, what was finished can't be completed later.
         let plan = if cutting.selection.is_fleeting() { Value::Null } else { json!(cuts) };
-        Ok((Parts { plan, stamp: moment.oldest.to_string().into(), parts, rows }, true))
+        Ok((Parts { plan, stamp: moment.oldest.to_string().into(), parts, rows: cutting.rows }, true))
     }
 
     /// Where to cut: as before if that still fits, else by key, else by blocks. Without a reason there is just one range.
@@ -279,6 +272,8 @@ struct Cutting<'q> {
     limits: Limits,
     statement: String,
     system: Option<String>,
+    /// About how many rows it has.
+    rows: Option<u64>,
 }
 
 impl Cutting<'_> {
@@ -325,6 +320,13 @@ impl Cutting<'_> {
             texts.collect::<Vec<_>>().join(", ")
         )
     }
+}
+
+/// Everything by one query, which needs no session to live on.
+fn whole(statement: &str, rows: Option<u64>) -> (Parts, bool) {
+    let spec = PartSpec { query: statement.to_owned(), snapshot: None };
+    let parts = vec![Part { number: 0, spec: json!(spec) }];
+    (Parts { plan: Value::Null, stamp: Value::Null, parts, rows }, false)
 }
 
 /// The cluster's own number; a role may be kept from asking.
@@ -399,21 +401,6 @@ async fn describe(client: &Client, cutting: &Cutting<'_>, tree: &Tree, cuts: Cut
         file: tree.file.filter(|_| matches!(cuts, Cuts::Blocks { .. })),
         cuts,
     })
-}
-
-/// About how many rows the planner expects; nothing when it can't tell.
-async fn estimate(client: &Client, statement: &str) -> Option<u64> {
-    if !matches!(lex::first_word(statement).as_str(), "select" | "with" | "values" | "table") {
-        return None;
-    }
-    let explain = format!("EXPLAIN (FORMAT JSON) {}", lex::body(statement));
-    let messages = client.simple_query(&explain).await.ok()?;
-    let text = messages.iter().find_map(|message| match message {
-        SimpleQueryMessage::Row(row) => row.get(0),
-        _ => None,
-    })?;
-    let plans: Value = serde_json::from_str(text).ok()?;
-    plans.pointer("/0/Plan/Plan Rows")?.as_u64()
 }
 
 async fn one<T>(client: &Client, sql: &str) -> Result<T>
