@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::foreign;
 use super::tls::{ClientIdentity, Roots, SslMode, TlsSettings};
 use super::url::{self, invalid};
 
@@ -425,8 +426,11 @@ fn parse_port(text: &str) -> Result<u16> {
     }
 }
 
-/// The name isn't repeated: behind an unescaped `?` or `&` it can be a piece of the password.
+/// The name isn't repeated unless it is well known: behind an unescaped `?` or `&` it can be a piece of the password.
 fn unknown(index: usize, key: &str) -> faucet_core::error::Error {
+    if let Some((name, advice)) = foreign::advice(key) {
+        return invalid(format!("its parameter `{name}` means nothing here")).hint(advice);
+    }
     let near = KNOWN.iter().max_by(|a, b| strsim::jaro(a, key).total_cmp(&strsim::jaro(b, key)));
     let near = near.filter(|known| strsim::jaro(known, key) > 0.8);
     let error = invalid(format!("its {} parameter isn't known here", ordinal(index + 1)));
@@ -505,6 +509,8 @@ mod tests {
     fn unknown_parameters_and_values_are_refused_without_repeating_them() {
         assert!(refused("postgres://u@h?sslmod=require").contains("did you mean `sslmode`"));
         assert!(refused("postgres://u@h?sslmode=full").contains("verify-full"));
+        let pooled = refused("postgres://u@h/d?sslmode=require&pgbouncer=s3cret");
+        assert!(pooled.contains("`pgbouncer`") && pooled.contains("host and port") && !pooled.contains("s3cret"));
         assert!(refused("postgres://u@h:70000").contains("65535"));
         for url in ["postgres://u:s3cret/x", "host=h user=u s3cret=1", "postgres://u@h?a=1&s3cret=2"] {
             assert!(!refused(url).contains("s3cret"), "{}", refused(url));

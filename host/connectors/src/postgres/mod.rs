@@ -13,6 +13,7 @@ pub mod dial;
 pub mod encode;
 pub mod endpoint;
 pub mod error;
+mod foreign;
 mod name;
 pub mod query;
 pub mod sink;
