@@ -16,3 +16,4 @@ mod snapshot;
 mod stopping;
 mod trace;
 mod values;
+mod waiting;

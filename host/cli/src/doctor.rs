@@ -16,7 +16,7 @@ pub static UNWELL: Code = Code {
     id: "doctor.unwell",
     blame: Blame::Source,
     retry: Retry::Operator,
-    title: "something keeps the change stream from working",
+    title: "something keeps the mirror from working",
     help: "`faucet doctor` printed what, and what to do about it, one line each, marked FAIL. Mend the first one and run \
            it again: what follows from it may be gone then.",
 };
@@ -45,7 +45,7 @@ pub fn execute(global: &Global, args: &ConfigArgs) -> Result<(), Failure> {
         (0, 0) => Ok(()),
         (0, warnings) => {
             if global.output == Output::Text && !global.quiet {
-                println!("\n{warnings} to keep an eye on; nothing keeps the stream from working");
+                println!("\n{warnings} to keep an eye on; nothing keeps the mirror from working");
             }
             Ok(())
         }
@@ -59,7 +59,14 @@ async fn examine(plan: &Plan) -> Result<Vec<Finding>> {
         Ok(found) => found,
         Err(error) => (None, vec![Finding::error("state", &error)]),
     };
-    findings.extend(capture.examine(bookmark.as_ref()).await?);
+    match capture.examine(bookmark.as_ref()).await {
+        Ok(found) => findings.extend(found),
+        Err(error) => findings.push(Finding::error("source", &error)),
+    }
+    match plan.sink.kind.examine(&plan.sink.config, "doctor").await {
+        Ok(found) => findings.extend(found),
+        Err(error) => findings.push(Finding::error("destination", &error)),
+    }
     Ok(findings)
 }
 

@@ -204,7 +204,7 @@ fn a_destination_that_is_not_there_is_found_at_once() {
     assert_eq!(refused(json!({ "table_name": "v" })).code().id, "postgres.not_a_table");
     let key = refused(json!({ "table_name": "t", "write_mode": "upsert", "key": ["id"] }));
     assert_eq!(key.code().id, "postgres.no_unique_key");
-    assert!(key.hint_text().unwrap().contains("ALTER TABLE \"public\".\"t\" ADD PRIMARY KEY (\"id\")"));
+    assert!(key.hint_text().unwrap().contains("CREATE UNIQUE INDEX ON \"public\".\"t\" (\"id\")"));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The `postgres` query source and sink against a real server.
 
 mod append;
+mod ended;
 mod fold;
 mod overwrite;
 mod query;

@@ -122,7 +122,7 @@ fn a_publication_dropped_under_the_stream() {
             break error;
         }
     };
-    assert_eq!((error.code().id, error.retry()), ("postgres.object_missing", Retry::Operator));
+    assert_eq!((error.code().id, error.retry()), ("postgres.publication_gone", Retry::Operator));
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod idle;
 mod images;
 mod partitions;
 mod resume;
+mod silence;
 mod slots;
 mod tls;
 mod transactions;

@@ -11,6 +11,8 @@ use rand::seq::SliceRandom;
 use std::convert::Infallible;
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
+use std::pin::pin;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio_postgres::config::{SslMode as DriverSslMode, SslNegotiation};
@@ -19,7 +21,7 @@ use tokio_postgres::{Client, Connection};
 
 use super::dial::{Encryption, Link, dial};
 use super::endpoint::{ChannelBinding, Endpoint, Host, TargetSession};
-use super::error::{AUTH_FAILED, TLS_FAILED, WRONG_SESSION, from_driver};
+use super::error::{AUTH_FAILED, CONNECTION_LOST, ServerError, TLS_FAILED, WRONG_SESSION, from_driver};
 use super::tls::SslMode;
 
 /// What every session is set to before it is used. `statement_timeout` and its kin would end long reads; the last of them
@@ -156,7 +158,11 @@ pub struct Session {
     client: Client,
     driver: Driver,
     role: Role,
+    last_words: LastWords,
 }
+
+/// What the server said when it ended the session. It says that to nobody who asked, so no call on the client has it.
+type LastWords = Arc<OnceLock<ServerError>>;
 
 /// The task that moves a session's bytes; it never outlives its owner.
 #[derive(Debug)]
@@ -183,6 +189,18 @@ impl DerefMut for Session {
 }
 
 impl Session {
+    /// `error`, or what the server said when it ended the session, if the error is that it is gone.
+    #[must_use]
+    pub fn explain(&self, error: Error) -> Error {
+        match self.last_words.get() {
+            Some(said) if error.code() == &CONNECTION_LOST => {
+                let explained = said.clone().into_error();
+                error.contexts().iter().fold(explained, |explained, what| explained.context(what))
+            }
+            _ => error,
+        }
+    }
+
     /// Ends the session in good order: the goodbye is sent when this returns.
     pub async fn close(self) {
         let Self { client, mut driver, .. } = self;
@@ -219,9 +237,10 @@ impl Start for Ordinary<'_> {
         let config = driver_config(endpoint, self.pipeline, link.is_tls());
         let (client, connection) = config.connect_raw(link, Ready).await.map_err(|e| start_failed(endpoint, &e))?;
         let role = Role::of(|name| connection.parameter(name));
-        let driver = Driver(tokio::spawn(drive(connection)));
-        let session = Session { client, driver, role };
-        session.batch_execute(SESSION_SETTINGS).await.map_err(|e| from_driver(&e))?;
+        let last_words = LastWords::default();
+        let driver = Driver(tokio::spawn(drive(connection, last_words.clone())));
+        let session = Session { client, driver, role, last_words };
+        session.batch_execute(SESSION_SETTINGS).await.map_err(|e| session.explain(from_driver(&e)))?;
         Ok(session)
     }
 
@@ -230,8 +249,13 @@ impl Start for Ordinary<'_> {
     }
 }
 
-async fn drive(connection: Connection<Link, Link>) {
-    if let Err(error) = connection.await {
+async fn drive(connection: Connection<Link, Link>, last_words: LastWords) {
+    // It lives on until what it ended with is kept: its client learns of the end when it goes.
+    let mut connection = pin!(connection);
+    if let Err(error) = connection.as_mut().await {
+        if let Some(said) = error.as_db_error() {
+            let _ = last_words.set(ServerError::of(said));
+        }
         // Whoever uses the session gets the error too; the text is the driver's, not the server's.
         tracing::debug!(closed = error.is_closed(), "a PostgreSQL session ended with an error");
     }

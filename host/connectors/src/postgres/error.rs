@@ -70,8 +70,8 @@ code!(
     Config,
     Operator,
     "the role lacks a privilege",
-    "Grant what the message names. Reading tables needs SELECT and USAGE on the schema; writing needs INSERT, UPDATE, \
-     DELETE and, for `create_table`, CREATE on the schema; a change stream needs `ALTER ROLE name REPLICATION`."
+    "Grant what the message names. Reading tables needs SELECT and USAGE on the schema; writing needs SELECT, \
+     INSERT, UPDATE, DELETE and, for `create_table` and the table of commit tokens, CREATE on the schema; a change stream needs `ALTER ROLE name REPLICATION`."
 );
 code!(
     TOO_MANY_CONNECTIONS,
@@ -96,7 +96,8 @@ code!(
     Environment,
     Backoff,
     "the server is starting, stopping, or ended this session",
-    "An administrator ended the session or restarted the server. faucet tries again."
+    "An administrator ended the session or restarted the server, or a setting of the role, the database or the server did: \
+     the message says which. faucet tries again."
 );
 code!(
     OUT_OF_RESOURCES,
@@ -260,6 +261,17 @@ pub struct ServerError {
 }
 
 impl ServerError {
+    /// What the driver has of one.
+    pub fn of(db: &tokio_postgres::error::DbError) -> Self {
+        Self {
+            sqlstate: db.code().code().to_owned(),
+            message: db.message().to_owned(),
+            table: db.table().map(str::to_owned),
+            column: db.column().map(str::to_owned),
+            constraint: db.constraint().map(str::to_owned),
+        }
+    }
+
     /// The error for people, under the code its SQLSTATE stands for.
     pub fn into_error(self) -> Error {
         let code = code_of(&self.sqlstate);
@@ -304,7 +316,7 @@ pub fn code_of(sqlstate: &str) -> &'static Code {
         "42703" => &COLUMN_MISSING,
         "42704" | "42883" | "3F000" => &OBJECT_MISSING,
         "42601" | "42P02" | "42702" | "42725" | "42803" | "42P10" => &QUERY_INVALID,
-        "57P01" | "57P02" | "57P03" | "57P04" | "57P05" => &SHUTTING_DOWN,
+        "57P01" | "57P02" | "57P03" | "57P04" | "57P05" | "25P03" | "25P04" => &SHUTTING_DOWN,
         "P0001" => &RAISED,
         _ => class_of(sqlstate),
     }
@@ -332,6 +344,25 @@ fn hint_of(sqlstate: &str) -> Option<&'static str> {
         "42703" => Some("check the column's name; PostgreSQL folds unquoted names to lower case"),
         "42501" => Some("grant the role what is missing, or use another role in `connection_url`"),
         "53300" => Some("raise `max_connections`, or close other clients"),
+        "53400" => Some(
+            "if it is slots: drop one that nobody reads (pg_replication_slots), or raise `max_replication_slots` and restart the \
+             server",
+        ),
+        "57P05" => {
+            Some("`idle_session_timeout` is set: run `ALTER ROLE name SET idle_session_timeout = 0` for this role")
+        }
+        "25P03" => Some(
+            "`idle_in_transaction_session_timeout` is set by something between faucet and the server, such as a pooler: \
+             faucet sets it to 0",
+        ),
+        "25P04" => {
+            Some("`transaction_timeout` is set: run `ALTER ROLE name SET transaction_timeout = 0` for this role")
+        }
+        "55P03" => Some(
+            "`lock_timeout` is set and another session holds the lock (pg_locks says which): run `ALTER ROLE name SET \
+             lock_timeout = 0` for this role to wait for it",
+        ),
+        "57P01" => Some("it was ended by pg_terminate_backend, a restart or a failover; the server's log says when"),
         _ => None,
     }
 }
@@ -339,14 +370,7 @@ fn hint_of(sqlstate: &str) -> Option<&'static str> {
 /// The error for people behind a failure of tokio-postgres.
 pub fn from_driver(error: &tokio_postgres::Error) -> Error {
     if let Some(db) = error.as_db_error() {
-        return ServerError {
-            sqlstate: db.code().code().to_owned(),
-            message: db.message().to_owned(),
-            table: db.table().map(str::to_owned),
-            column: db.column().map(str::to_owned),
-            constraint: db.constraint().map(str::to_owned),
-        }
-        .into_error();
+        return ServerError::of(db).into_error();
     }
     if error.is_closed() {
         return Error::new(&CONNECTION_LOST, "the server closed the connection");

@@ -96,7 +96,15 @@ impl Driver<'_> {
     async fn carry_out(&mut self, effect: Effect) -> Vec<Event> {
         let written = self.mirror.meter.reading().rows_written;
         let done = match effect {
-            Effect::Capture { table } => self.capture().await.map(|at| Event::Captured { table, at }),
+            Effect::Capture { table } => {
+                let stop = self.stop;
+                // It can wait for others for as long as they like.
+                tokio::select! {
+                    biased;
+                    () = stop.draining() => Ok(Event::Halted),
+                    at = self.capture() => at.map(|at| Event::Captured { table, at }),
+                }
+            }
             Effect::Store { table, marker, seed } => self.store(marker, seed).await.map(|()| Event::Stored { table }),
             Effect::Snapshot { table } => snapshot::read(&mut self.mirror, self.stop).await.map(|ended| match ended {
                 Ended::Exhausted => Event::SnapshotDone { table },

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+use super::partitions::RESYNC;
 use crate::error::{Blame, Code, Error, Result, Retry};
 use crate::ports::{Bookmark, Earlier, PartitionSet};
 
@@ -14,8 +15,8 @@ pub static NOT_A_MARKER: Code = Code {
     retry: Retry::Operator,
     title: "the state store holds something else where the mirror's marker should be",
     help: "The marker says whether the snapshot is done. The value found there was not written by faucet, or by a newer \
-           version of it, so faucet won't guess. Restore the state, or remove the mirror's keys (`NAME::__replication__` \
-           and `NAME::cdc`) to snapshot again from the beginning.",
+           version of it, so faucet won't guess. Restore the state, or begin anew: `faucet mirror drop CONFIG`, then \
+           `faucet mirror --replace CONFIG`.",
 };
 
 /// A marker without the bookmark that belongs to it.
@@ -25,8 +26,8 @@ pub static BOOKMARK_MISSING: Code = Code {
     retry: Retry::Operator,
     title: "the mirror's marker is there but its bookmark is gone",
     help: "The state store has the mirror's marker but not the position to stream from, so part of the state was \
-           removed. Streaming from anywhere else could leave a gap. Restore the state, or remove the marker \
-           (`NAME::__replication__`) too to snapshot again.",
+           removed. Streaming from anywhere else could leave a gap. Restore the state, or begin anew: `faucet \
+           mirror drop CONFIG`, then `faucet mirror --replace CONFIG`.",
 };
 
 /// Which phase comes next.
@@ -103,8 +104,10 @@ impl Marker {
 
     /// Reads the value stored under `key`.
     pub fn parse(key: &str, value: &Value) -> Result<Self> {
-        Self::deserialize(value)
-            .map_err(|_| Error::new(&NOT_A_MARKER, format!("the value under the state key \"{key}\" is not a marker")))
+        Self::deserialize(value).map_err(|_| {
+            Error::new(&NOT_A_MARKER, format!("the value under the state key \"{key}\" is not a marker"))
+                .hint(format!("restore the state; or to begin anew {RESYNC}"))
+        })
     }
 
     /// The value to store.

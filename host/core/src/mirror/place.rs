@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::marker::{BOOKMARK_MISSING, Marker};
+use super::partitions::RESYNC;
 use crate::error::{Error, Result};
 use crate::pipeline::ack::Keeper;
 use crate::ports::{Bookmark, StateStore};
@@ -29,7 +30,7 @@ pub async fn stored(store: &Arc<dyn StateStore>, name: &str) -> Result<Option<(M
     let keeper = keeper(store, name);
     let progress = keeper.load().await?.ok_or_else(|| {
         let what = format!("the state has \"{}\" but nothing under \"{}\"", key.as_str(), keeper.key.as_str());
-        Error::new(&BOOKMARK_MISSING, what)
+        Error::new(&BOOKMARK_MISSING, what).hint(format!("restore the state; or to begin anew {RESYNC}"))
     })?;
     Ok(Some((marker, progress.bookmark)))
 }

@@ -81,7 +81,12 @@ pub async fn attempt(recipe: &dyn Recipe, terms: &Terms, link: Link, stop: &Stop
     let bookmark = progress.map(|p| p.bookmark);
     let dead_letters = recipe.dead_letters().await?;
     let chain = Chain::new(recipe.transforms().await?, dead_letters.is_some());
-    let source = recipe.source(bookmark).await?;
+    // Opening it can wait for others for as long as they like (a replication slot that is made, or in use).
+    let source = tokio::select! {
+        biased;
+        () = stop.draining() => return sink.close().await.map(|()| Ended::Stopped),
+        source = recipe.source(bookmark) => source?,
+    };
     terms.meter.enter(terms.phase);
     let pump = Pump {
         source,

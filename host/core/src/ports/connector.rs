@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-use super::{Bookmark, Capture, SchemaPolicy, Sink, Source, Split, WriteMode};
+use super::{Bookmark, Capture, Finding, SchemaPolicy, Sink, Source, Split, WriteMode};
 use crate::error::{Problem, Result};
 use crate::model::Page;
 
@@ -119,6 +119,14 @@ pub trait SinkConnector: Send + Sync + 'static {
     /// Connects and prepares the destination.
     async fn open(config: Self::Config, context: SinkContext) -> Result<Box<dyn Sink>>;
 
+    /// Looks at all that writing with `config` depends on, and changes nothing. `pipeline` is as in [`SinkContext`].
+    ///
+    /// # Errors
+    /// When nothing can be looked at. What is wrong with the things themselves is a [`Finding`].
+    async fn examine(_config: Self::Config, _pipeline: &str) -> Result<Vec<Finding>> {
+        Ok(Vec::new())
+    }
+
     /// What writing `page` would have the destination do, in order: its statements, or the lines of a file. Looks at the
     /// destination and changes nothing there.
     ///
@@ -168,6 +176,10 @@ pub trait AnySink: Send + Sync {
     fn validate(&self, config: &Value) -> Vec<Problem>;
     /// See [`SinkConnector::open`].
     async fn open(&self, config: &Value, context: SinkContext) -> Result<Box<dyn Sink>>;
+    /// See [`SinkConnector::examine`].
+    async fn examine(&self, _config: &Value, _pipeline: &str) -> Result<Vec<Finding>> {
+        Ok(Vec::new())
+    }
     /// See [`SinkConnector::explain`]. `None` when only the sink itself knows.
     async fn explain(&self, config: &Value, context: SinkContext, page: Page) -> Result<Option<Vec<String>>>;
 }
@@ -243,6 +255,10 @@ impl<C: SinkConnector> AnySink for Erased<C> {
 
     async fn open(&self, config: &Value, context: SinkContext) -> Result<Box<dyn Sink>> {
         C::open(parse(config).map_err(unparsed)?, context).await
+    }
+
+    async fn examine(&self, config: &Value, pipeline: &str) -> Result<Vec<Finding>> {
+        C::examine(parse(config).map_err(unparsed)?, pipeline).await
     }
 
     async fn explain(&self, config: &Value, context: SinkContext, page: Page) -> Result<Option<Vec<String>>> {

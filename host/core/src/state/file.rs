@@ -269,7 +269,8 @@ fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>> {
 
 fn corrupt(path: &Path, why: &str) -> Error {
     Error::new(&CORRUPT, format!("the state file '{}' is damaged: {why}", path.display()))
-        .hint("restore it from a backup, or delete it to start this pipeline over")
+        .hint("restore it from a backup; or delete it, which starts a pipeline over, and for a mirror run `faucet mirror drop CONFIG`, \
+             then `faucet mirror --replace CONFIG`")
 }
 
 fn no_key(path: &Path) -> Error {

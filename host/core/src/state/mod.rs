@@ -64,7 +64,9 @@ pub static CORRUPT: Code = Code {
     title: "a state file is damaged",
     help: "A file in the state folder is not one that faucet wrote, or not all of it: it was edited, cut off by a broken \
            disk, or copied over another key's file. faucet doesn't go on, because taking it for \"nothing stored\" would \
-           start the pipeline over. Restore the file from a backup. If you do want to start over, delete the file.",
+           start the pipeline over. Restore the file from a backup. If you do want to start over, delete the file; \
+           for a mirror run `faucet mirror drop CONFIG`, then `faucet mirror --replace CONFIG`, because its destination has \
+           rows that the source may not have any more.",
 };
 
 /// A sealed value and no key that opens it.

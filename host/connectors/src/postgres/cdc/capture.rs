@@ -7,6 +7,7 @@ use faucet_core::ports::{Bookmark, Capture, Coverage, Discovered, Finding, Parti
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
+use super::blockers::{self, FIRST_WORD, NEXT_WORD};
 use super::config::PostgresCdcConfig;
 use super::lsn::Place;
 use super::partitions::PublishedPartitions;
@@ -18,9 +19,6 @@ use crate::postgres::error::from_driver;
 
 /// The name shown to the server while a position is captured.
 pub(super) const SHOWN: &str = "capture";
-
-/// How long to wait for others without a word.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Captures the position of a permanent slot, which it creates where needed.
 pub(super) struct SlotCapture {
@@ -45,11 +43,11 @@ async fn visible(session: &Session) -> Result<()> {
     let running: Vec<String> = session.query_one(running, &[]).await.map_err(|e| from_driver(&e))?.get(0);
     let any = "SELECT EXISTS (SELECT FROM pg_catalog.pg_locks WHERE locktype = 'transactionid' \
                AND mode = 'ExclusiveLock' AND granted AND transactionid::text = ANY ($1))";
-    let (mut pause, mut told) = (Duration::from_millis(5), Instant::now());
+    let (mut pause, mut word) = (Duration::from_millis(5), Instant::now() + FIRST_WORD);
     while session.query_one(any, &[&running]).await.map_err(|e| from_driver(&e))?.get(0) {
-        if told.elapsed() > PATIENCE {
-            tracing::warn!("the snapshot waits for transactions that are still open on the source");
-            told = Instant::now();
+        if Instant::now() >= word {
+            tracing::warn!("the snapshot waits for {}", blockers::of_transactions(session, &running).await);
+            word = Instant::now() + NEXT_WORD;
         }
         sleep(pause).await;
         pause = (pause * 2).min(Duration::from_millis(500));

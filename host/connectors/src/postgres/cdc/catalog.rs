@@ -167,6 +167,14 @@ impl Catalog {
         Ok(row.get::<_, Option<&str>>(0).and_then(|text| text.parse().ok()).unwrap_or_default())
     }
 
+    /// A session that works.
+    ///
+    /// # Errors
+    /// Failures of the connection.
+    pub(super) async fn session(&mut self) -> Result<&Session> {
+        self.session.get().await
+    }
+
     /// Ends the session.
     pub(super) async fn close(&mut self) {
         if let Some(session) = self.session.session.take() {

@@ -1,22 +1,31 @@
-//! What `faucet doctor` looks at: server, role, publication, tables and slot. Nothing is changed.
+//! What `faucet doctor` looks at: server, role, [`publication`], [`tables`] and slot. Nothing is changed.
 
-use faucet_core::error::Result;
-use faucet_core::ports::Finding;
+mod publication;
+mod tables;
+
+use faucet_core::error::{Error, Result};
+use faucet_core::mirror::RESYNC;
+use faucet_core::ports::{Finding, Grade};
+use std::time::Duration;
 use tokio_postgres::{Client, Row};
 
+use super::blockers;
 use super::capture::SHOWN;
 use super::config::PostgresCdcConfig;
+use super::error::{SLOT_UNFINISHED, decoding};
 use super::lsn::Place;
 use super::preflight;
 use super::slot::Slot;
 use super::wire::Wire;
 use crate::postgres::endpoint::Endpoint;
-use crate::postgres::error::from_driver;
-use crate::postgres::name::qualified;
+use crate::postgres::error::{ServerError, from_driver};
 use crate::postgres::name::quoted;
 
 /// Log kept for a slot from which on it is worth a word, in bytes.
 const MUCH_LOG: i64 = 1 << 30;
+
+/// How long the log is read to see whether it can be.
+const PEEK: Duration = Duration::from_secs(5);
 
 /// Examines all that a stream of `config`, opened at `bookmark` or anew, depends on.
 pub(super) async fn examine(
@@ -28,8 +37,8 @@ pub(super) async fn examine(
     let mut findings = server(client).await?;
     findings.push(role(client).await?);
     findings.push(log(endpoint, bookmark).await);
-    findings.extend(publication(client, &config.publication_name).await?);
-    findings.extend(tables(client, &config.publication_name).await?);
+    findings.extend(publication::examine(client, &config.publication_name, bookmark.is_some()).await?);
+    findings.extend(tables::examine(client, &config.publication_name).await?);
     findings.extend(slot(client, config, bookmark).await?);
     Ok(findings)
 }
@@ -115,87 +124,6 @@ async fn role(client: &Client) -> Result<Finding> {
     })
 }
 
-async fn publication(client: &Client, name: &str) -> Result<Vec<Finding>> {
-    let subject = format!("publication \"{name}\"");
-    if let Err(error) = preflight::publication(client, name).await {
-        return Ok(vec![Finding::error(subject, &error)]);
-    }
-    let sql = "SELECT pubinsert, pubupdate, pubdelete, pubtruncate FROM pg_catalog.pg_publication WHERE pubname = $1";
-    let row = one(client, sql, &[&name]).await?;
-    let kinds = ["insert", "update", "delete", "truncate"];
-    let left_out: Vec<&str> = (0..4).filter(|at| !row.get::<_, bool>(*at)).map(|at| kinds[at]).collect();
-    let mut findings = vec![if left_out.is_empty() {
-        Finding::fine(subject.clone(), "publishes every kind of change")
-    } else {
-        Finding::warning(
-            subject.clone(),
-            format!("leaves out: {}", left_out.join(", ")),
-            format!("run `ALTER PUBLICATION {} SET (publish = '{}')`", quoted(name), kinds.join(", ")),
-        )
-    }];
-    findings.extend(filters(client, name).await?.iter().map(|row| filtered(&subject, row)));
-    Ok(findings)
-}
-
-/// Row filters and column lists, which came with PostgreSQL 15.
-async fn filters(client: &Client, publication: &str) -> Result<Vec<Row>> {
-    if !preflight::has_column(client, "pg_catalog.pg_publication_rel", "prqual").await? {
-        return Ok(Vec::new());
-    }
-    let sql = "SELECT n.nspname::text, c.relname::text, pg_catalog.pg_get_expr(r.prqual, r.prrelid), (
-                 SELECT pg_catalog.string_agg(a.attname, ', ' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a
-                 WHERE a.attrelid = c.oid AND a.attnum = ANY (r.prattrs::pg_catalog.int2[]))
-               FROM pg_catalog.pg_publication_rel r JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
-               JOIN pg_catalog.pg_class c ON c.oid = r.prrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-               WHERE p.pubname = $1::text AND (r.prqual IS NOT NULL OR r.prattrs IS NOT NULL) ORDER BY 1, 2";
-    client.query(sql, &[&publication]).await.map_err(|e| from_driver(&e))
-}
-
-fn filtered(subject: &str, row: &Row) -> Finding {
-    let table = qualified(Some(row.get(0)), row.get(1));
-    let (filter, columns): (Option<&str>, Option<&str>) = (row.get(2), row.get(3));
-    let rows = filter.map(|filter| format!("rows of {table} WHERE {filter}"));
-    let columns = columns.map(|columns| format!("columns ({columns}) of {table}"));
-    let parts: Vec<String> = rows.into_iter().chain(columns).collect();
-    let what = format!("covers only {}; a mirror's snapshot selects the same", parts.join(" and "));
-    Finding::fine(subject, what)
-}
-
-const TABLES: &str = "\
-SELECT DISTINCT n.nspname::text, c.relname::text, c.relreplident, EXISTS (
-    SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisprimary),
-  pg_catalog.has_table_privilege(c.oid, 'SELECT')
-FROM pg_catalog.pg_publication_tables p
-JOIN pg_catalog.pg_namespace n ON n.nspname = p.schemaname
-JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = p.tablename
-WHERE p.pubname = $1::text ORDER BY 1, 2";
-
-async fn tables(client: &Client, publication: &str) -> Result<Vec<Finding>> {
-    let rows = client.query(TABLES, &[&publication]).await.map_err(|e| from_driver(&e))?;
-    Ok(rows.iter().flat_map(table).collect())
-}
-
-fn table(row: &Row) -> Vec<Finding> {
-    let table = qualified(Some(row.get(0)), row.get(1));
-    let (identity, has_key, readable) = (row.get::<_, i8>(2) as u8, row.get::<_, bool>(3), row.get::<_, bool>(4));
-    let subject = format!("table {table}");
-    let mut findings = vec![match (identity, has_key) {
-        (b'f', _) => Finding::fine(&subject, "replica identity full"),
-        (b'i', _) => Finding::fine(&subject, "replica identity is an index"),
-        (b'd', true) => Finding::fine(&subject, "replica identity is the primary key"),
-        _ => Finding::warning(
-            &subject,
-            "has no replica identity: the server refuses its updates and deletes while it is published",
-            format!("add a primary key, or run `ALTER TABLE {table} REPLICA IDENTITY FULL`"),
-        ),
-    }];
-    if !readable {
-        let what = "this role may not read it, so it can't be snapshotted";
-        findings.push(Finding::failure(&subject, what, format!("run `GRANT SELECT ON {table} TO` the role")));
-    }
-    findings
-}
-
 /// Columns that only newer servers have are read as JSON.
 const SLOT: &str = "\
 SELECT s.wal_status, s.restart_lsn::text, pg_catalog.pg_wal_lsn_diff(here, s.restart_lsn)::int8,
@@ -213,6 +141,9 @@ async fn slot(client: &Client, config: &PostgresCdcConfig, bookmark: Option<&Pla
     let database: String = one(client, "SELECT pg_catalog.current_database()::text", &[]).await?.get(0);
     let confirmed = match slot.check(&database) {
         Ok(confirmed) => confirmed,
+        Err(error) if error.code() == &SLOT_UNFINISHED => {
+            return Ok(vec![unfinished(client, &slot, subject, &error).await]);
+        }
         Err(error) => return Ok(vec![Finding::error(subject, &error)]),
     };
     let mut findings = vec![match bookmark.map(|bookmark| slot.check_holds(confirmed, bookmark.lsn)) {
@@ -221,14 +152,49 @@ async fn slot(client: &Client, config: &PostgresCdcConfig, bookmark: Option<&Pla
     }];
     let row = one(client, SLOT, &[&name]).await?;
     findings.push(kept(&subject, &row));
+    if slot.active_pid().is_none() {
+        findings.push(decodes(client, config, &subject).await);
+    }
     if config.failover && row.get::<_, Option<&str>>(6) != Some("true") {
         findings.push(Finding::warning(
             &subject,
             "was made without failover, so a promoted standby won't have it",
-            "drop it with `faucet mirror drop` and mirror again, or alter it with ALTER_REPLICATION_SLOT",
+            format!(
+                "{RESYNC}; or alter it over a replication connection: `ALTER_REPLICATION_SLOT {} (FAILOVER)`",
+                quoted(name)
+            ),
         ));
     }
     Ok(findings)
+}
+
+/// Whether the server can read its log from the slot's position for this publication. Nothing is taken from the slot.
+async fn decodes(client: &Client, config: &PostgresCdcConfig, subject: &str) -> Finding {
+    let publication = &config.publication_name;
+    let peek = "SELECT pg_catalog.count(*) FROM pg_catalog.pg_logical_slot_peek_binary_changes($1, NULL, 1, \
+                'proto_version', '1', 'publication_names', $2)";
+    let begin = format!("BEGIN READ ONLY; SET LOCAL statement_timeout = {}", PEEK.as_millis());
+    let peeked = async {
+        client.batch_execute(&begin).await?;
+        client.query_one(peek, &[&config.slot_name, &quoted(publication)]).await
+    };
+    let peeked = peeked.await;
+    let _ = client.batch_execute("ROLLBACK").await;
+    match peeked.as_ref().err().and_then(tokio_postgres::Error::as_db_error).map(ServerError::of) {
+        None => Finding::fine(subject, "the log can be read from its position on"),
+        Some(said) if said.sqlstate == "57014" => {
+            let seconds = PEEK.as_secs();
+            Finding::fine(subject, format!("the log was read from its position on for {seconds} s, without a fault"))
+        }
+        Some(said) => Finding::error(subject, &decoding(said, publication)),
+    }
+}
+
+/// A slot that somebody makes: the next run waits for it.
+async fn unfinished(client: &Client, slot: &Slot, subject: String, error: &Error) -> Finding {
+    let others = blockers::of_process(client, slot.active_pid().unwrap_or_default()).await;
+    let finding = Finding::error(subject, error);
+    Finding { grade: Grade::Warning, what: format!("{error}, which waits for {others}"), ..finding }
 }
 
 fn no_slot(config: &PostgresCdcConfig, subject: &str, has_bookmark: bool) -> Finding {
@@ -256,7 +222,7 @@ fn kept(subject: &str, row: &Row) -> Finding {
         mib(size(3)),
     );
     if let Some(reason) = row.get::<_, Option<&str>>(5) {
-        return Finding::failure(subject, format!("was invalidated ({reason})"), "drop it and mirror again");
+        return Finding::failure(subject, format!("was invalidated ({reason})"), RESYNC);
     }
     let left = row.get::<_, Option<i64>>(4).map(|left| format!("; lost after {} more", mib(left)));
     match status {

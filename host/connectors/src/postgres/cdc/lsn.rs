@@ -1,6 +1,7 @@
 //! Log sequence numbers, and the bookmark made of one.
 
 use faucet_core::error::{Error, Result};
+use faucet_core::mirror::RESYNC;
 use faucet_core::model::Position;
 use faucet_core::ports::Bookmark;
 use serde::{Deserialize, Serialize};
@@ -81,7 +82,7 @@ impl Place {
     pub fn from_bookmark(bookmark: &Bookmark) -> Result<Self> {
         let invalid = |what: &str| {
             Error::new(&BOOKMARK_INVALID, format!("the stored bookmark is not one of postgres-cdc: {what}"))
-                .hint("it belongs to another source; remove it from the state store to start over")
+                .hint(format!("it is another source's, or was changed by hand; to start over {RESYNC}"))
         };
         let written = Written::deserialize(&bookmark.0).map_err(|_| invalid("it has other fields"))?;
         let lsn = written.lsn.parse().map_err(|()| invalid("its `lsn` is no log position"))?;

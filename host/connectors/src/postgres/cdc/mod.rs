@@ -6,6 +6,7 @@
 //! [`feedback`] tells the server what is durable.
 
 mod assemble;
+mod blockers;
 mod capture;
 mod catalog;
 mod config;
@@ -24,6 +25,7 @@ mod partitions;
 mod preflight;
 #[cfg(test)]
 mod sample;
+mod silence;
 mod slot;
 mod stream;
 mod timeline;

@@ -14,6 +14,7 @@ use super::intake::Intake;
 use super::lsn::{Lsn, Place};
 use super::meter::Meter;
 use super::preflight::{self, Server};
+use super::silence::{Silence, Walsender};
 use super::slot::{self, Life, Slot};
 use super::stream::{Pace, Stream};
 use super::timeline::Watch;
@@ -26,6 +27,9 @@ use crate::postgres::name::quoted;
 /// How long a slot that is in use is waited for: the server may still have to notice that the last session is gone.
 const SLOT_PATIENCE: Duration = Duration::from_secs(10);
 
+const SHORTEST_SILENCE: Duration = Duration::from_secs(3);
+const LONGEST_SILENCE: Duration = Duration::from_secs(60);
+
 /// Opens the stream of `config`.
 pub(super) async fn stream(mut config: PostgresCdcConfig, context: SourceContext) -> Result<Stream> {
     if context.read_only {
@@ -36,18 +40,21 @@ pub(super) async fn stream(mut config: PostgresCdcConfig, context: SourceContext
     let bookmark = context.bookmark.as_ref().map(Place::from_bookmark).transpose()?;
     let session = endpoint.connect(&context.pipeline).await?;
     let server = preflight::server(&session).await?;
-    preflight::publication(&session, &config.publication_name).await?;
+    let published = preflight::publication(&session, &config.publication_name).await;
+    published.map_err(|error| preflight::gone(error, &config.publication_name, bookmark.is_some()))?;
     let mut wire = Wire::connect(&endpoint, &context.pipeline).await?;
     let here = preflight::identify(&mut wire).await?;
     let start = match config.slot_type {
         SlotType::Permanent => permanent(&config, &session, &mut wire, &server, &here, bookmark).await?,
-        SlotType::Temporary => temporary(&config, &mut wire, bookmark).await?,
+        SlotType::Temporary => temporary(&config, &session, &mut wire, bookmark).await?,
     };
     let watch = match server.standby {
         true => Some(Watch::new(Wire::connect(&endpoint, &context.pipeline).await?, here.timeline)),
         false => None,
     };
     let start = Place { lsn: start, ..here };
+    let walsender =
+        Walsender { pid: wire.pid(), slot: config.slot_name.clone(), publication: config.publication_name.clone() };
     let (inbox, out) = begin(wire, &config, &session, start.lsn).await?;
     tracing::debug!(slot = config.slot_name, start = %start.lsn, "streaming changes");
     let pace = pace(&config, &server);
@@ -58,8 +65,9 @@ pub(super) async fn stream(mut config: PostgresCdcConfig, context: SourceContext
     let heartbeat = config.heartbeat_interval.map(beat);
     let catalog = Catalog::new(endpoint, context.pipeline.clone(), session, config.timestamps);
     let intake = Intake::new(start, config.batch_size.get() as usize);
+    let silence = Silence::new(silence(&server), walsender);
     let meter = Meter::new(&context.pipeline);
-    Ok(Stream::new((inbox, feedback), catalog, intake, pace, meter, heartbeat).watched(watch))
+    Ok(Stream::new((inbox, feedback), catalog, intake, (pace, silence), meter, heartbeat).watched(watch))
 }
 
 /// The slot of that name, checked, or a new one; the position its log begins at.
@@ -73,13 +81,22 @@ pub(super) async fn ensure_slot(
     if config.failover {
         preflight::check_failover(server.version)?;
     }
-    if let Some(slot) = Slot::find(session, &config.slot_name).await? {
-        let confirmed = slot.check(&server.database)?;
-        return Ok((slot, confirmed));
+    loop {
+        if let Some(slot) = Slot::find(session, &config.slot_name).await? {
+            match slot.check(&server.database) {
+                Ok(confirmed) => return Ok((slot, confirmed)),
+                Err(error) => slot::until_made(session, &config.slot_name, error).await?,
+            }
+        } else if may_create && config.create_slot_if_missing {
+            create(config, session, wire, server).await?;
+        } else {
+            return Err(slot::missing(&config.slot_name, !may_create));
+        }
     }
-    if !may_create || !config.create_slot_if_missing {
-        return Err(slot::missing(&config.slot_name, !may_create));
-    }
+}
+
+/// Creates the slot, unless somebody else just did.
+async fn create(config: &PostgresCdcConfig, session: &Session, wire: &mut Wire, server: &Server) -> Result<()> {
     let life = if config.failover { Life::Failover } else { Life::Permanent };
     if server.standby {
         tracing::warn!(
@@ -88,12 +105,12 @@ pub(super) async fn ensure_slot(
              where something is written; `SELECT pg_log_standby_snapshot()` on the primary does it at once"
         );
     }
-    slot::create(wire, &config.slot_name, life).await?;
-    tracing::info!(slot = config.slot_name, "created the replication slot");
-    match Slot::find(session, &config.slot_name).await? {
-        Some(slot) => slot.check(&server.database).map(|confirmed| (slot, confirmed)),
-        None => Err(slot::missing(&config.slot_name, false)),
+    match slot::create(wire, session, &config.slot_name, life).await {
+        Ok(_) => tracing::info!(slot = config.slot_name, "created the replication slot"),
+        Err(error) if Slot::find(session, &config.slot_name).await?.is_none() => return Err(error),
+        Err(_) => {}
     }
+    Ok(())
 }
 
 /// Where a stream from a permanent slot starts: at the bookmark, or where the slot stands.
@@ -116,7 +133,12 @@ async fn permanent(
 }
 
 /// Where a stream from a temporary slot starts: now.
-async fn temporary(config: &PostgresCdcConfig, wire: &mut Wire, bookmark: Option<Place>) -> Result<Lsn> {
+async fn temporary(
+    config: &PostgresCdcConfig,
+    session: &Session,
+    wire: &mut Wire,
+    bookmark: Option<Place>,
+) -> Result<Lsn> {
     if let Some(bookmark) = bookmark {
         tracing::warn!(
             slot = config.slot_name,
@@ -124,7 +146,7 @@ async fn temporary(config: &PostgresCdcConfig, wire: &mut Wire, bookmark: Option
             "a temporary slot starts anew: changes committed since the bookmark are not delivered"
         );
     }
-    slot::create(wire, &config.slot_name, Life::Temporary).await
+    slot::create(wire, session, &config.slot_name, Life::Temporary).await
 }
 
 /// Starts the stream; waits a little for a slot that is still in use.
@@ -176,7 +198,13 @@ fn pace(config: &PostgresCdcConfig, server: &Server) -> Pace {
         max_cycle: config.max_cycle_duration.duration(),
         max_messages: config.max_messages.map_or(u64::MAX, |n| n.get()),
         status_interval,
-        // The server speaks at least every half of its own timeout.
-        silence: if timeout.is_zero() { Duration::from_secs(300) } else { (timeout * 2).max(Duration::from_secs(60)) },
+    }
+}
+
+/// How long a server that is well may say nothing. One that hears from us has no need to speak by itself.
+fn silence(server: &Server) -> Duration {
+    match server.wal_sender_timeout {
+        Duration::ZERO => LONGEST_SILENCE,
+        timeout => timeout.clamp(SHORTEST_SILENCE, LONGEST_SILENCE),
     }
 }

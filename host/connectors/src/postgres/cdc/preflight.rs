@@ -1,6 +1,7 @@
 //! Looks before the stream is opened, in an order that names the real cause first: server, publication, identity.
 
 use faucet_core::error::{Error, Result};
+use faucet_core::mirror::RESYNC;
 use faucet_core::model::TableId;
 use faucet_core::ports::Discovered;
 use std::time::Duration;
@@ -88,6 +89,19 @@ pub(super) async fn publication(client: &Client, name: &str) -> Result<()> {
     }
     Err(Error::new(&PUBLICATION_EMPTY, format!("publication \"{name}\" covers no table"))
         .hint(format!("run `ALTER PUBLICATION {} ADD TABLE schema.table`", quoted(name))))
+}
+
+/// The same error once something was streamed: a publication made anew doesn't bring back what happened without one.
+pub(super) fn gone(error: Error, name: &str, begun: bool) -> Error {
+    let mend = match error.code() {
+        code if code == &PUBLICATION_MISSING => format!("CREATE PUBLICATION {} FOR TABLE schema.table", quoted(name)),
+        code if code == &PUBLICATION_EMPTY => format!("ALTER PUBLICATION {} ADD TABLE schema.table", quoted(name)),
+        _ => return error,
+    };
+    match begun {
+        true => error.hint(format!("run `{mend}`; what changed meanwhile is in no stream, so then {RESYNC}")),
+        false => error,
+    }
 }
 
 /// Whether this server's catalog has `column` in `table`.
@@ -187,8 +201,7 @@ fn check_history(history: &str, bookmark: &Place) -> Result<()> {
 }
 
 fn other_server(text: &str) -> Error {
-    Error::new(&OTHER_SERVER, text)
-        .hint("check `connection_url`; if it is right, remove the stored state and mirror again")
+    Error::new(&OTHER_SERVER, text).hint(format!("check `connection_url`; if it is right, {RESYNC}"))
 }
 
 #[cfg(test)]

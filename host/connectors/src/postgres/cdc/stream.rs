@@ -12,12 +12,14 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::catalog::Catalog;
 use super::decode::Fault;
+use super::error::{decoding, gone};
 use super::feedback::Feedback;
 use super::heartbeat::Heartbeat;
 use super::inbox::Inbox;
 use super::intake::{Intake, Question, Step};
 use super::lsn::{Lsn, Place};
 use super::meter::Meter;
+use super::silence::{Next, Silence};
 use super::timeline::Watch;
 use super::wire;
 use crate::postgres::dial::Link;
@@ -28,6 +30,9 @@ const LONGEST_LINGER: Duration = Duration::from_millis(50);
 
 /// How often a server that is behind is asked how far it got.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
+
+/// Why a server counts as gone that nothing comes from.
+const NO_ANSWER: &str = "another session doesn't get an answer either";
 
 /// How long the server may take to say goodbye.
 const GOODBYE: Duration = Duration::from_secs(10);
@@ -50,8 +55,6 @@ pub(super) struct Pace {
     pub(super) max_messages: u64,
     /// How often an idle stream makes a bookmark.
     pub(super) status_interval: Duration,
-    /// Silence after which the connection counts as broken.
-    pub(super) silence: Duration,
 }
 
 /// A change stream.
@@ -64,6 +67,9 @@ pub(super) struct Stream {
     pace: Pace,
     meter: Meter,
     clock: Clock,
+    silence: Silence,
+    /// A batch was handed on, and nobody has listened since.
+    away: bool,
     /// End of the server's log, as last reported.
     received: Lsn,
     /// The server wants our position to reach its own: it shuts down, or tests whether we live.
@@ -83,9 +89,10 @@ pub(super) struct Stream {
 #[derive(Debug)]
 struct Clock {
     began: Instant,
-    heard: Instant,
     changed: Instant,
     bookmarked: Instant,
+    /// A server that is behind isn't asked how far it got before then.
+    ask_again: Instant,
     /// When the first transaction of the batch in the making ended.
     first: Option<Instant>,
 }
@@ -99,8 +106,8 @@ enum Due {
     Over,
     /// No change came for long: is there more to read?
     Idle,
-    /// The connection is broken.
-    Broken,
+    /// Nothing at all came for long.
+    Silent,
 }
 
 /// What waiting led to.
@@ -116,12 +123,12 @@ impl Stream {
         (inbox, feedback): (Inbox<ReadHalf<Link>>, Feedback),
         catalog: Catalog,
         intake: Intake,
-        pace: Pace,
+        (pace, silence): (Pace, Silence),
         meter: Meter,
         heartbeat: Option<Heartbeat>,
     ) -> Self {
         let now = Instant::now();
-        let clock = Clock { began: now, heard: now, changed: now, bookmarked: now, first: None };
+        let clock = Clock { began: now, changed: now, bookmarked: now, ask_again: now, first: None };
         let received = intake.position();
         let feedback = Some(feedback);
         Self {
@@ -132,6 +139,8 @@ impl Stream {
             pace,
             meter,
             clock,
+            silence,
+            away: false,
             received,
             urgent: false,
             report_on_confirm: false,
@@ -164,7 +173,14 @@ impl Stream {
                     }
                     _ => return Err(Fault::Corrupt("it holds neither changes nor a keepalive").into()),
                 },
-                b'E' => return Err(wire::server_error(body).into_error().context("streaming changes")),
+                b'E' => {
+                    let said = decoding(wire::server_error(body), self.silence.publication());
+                    return Err(said.context("streaming changes"));
+                }
+                // From version 18 on a missing publication is left out with a warning.
+                b'N' if wire::is_from(body, "LoadPublications") => {
+                    return Err(gone(self.silence.publication()).context("streaming changes"));
+                }
                 b'N' | b'S' | b'A' => Step::Go,
                 // What a server sends last when it shuts down.
                 b'c' | b'C' => return Err(Error::new(&CONNECTION_LOST, "the server ended the stream")),
@@ -222,6 +238,7 @@ impl Stream {
     fn emit(&mut self) -> Batch {
         let batch = self.intake.finish();
         let now = Instant::now();
+        self.away = true;
         self.clock.first = None;
         if !batch.pages.is_empty() {
             self.clock.changed = now;
@@ -249,21 +266,21 @@ impl Stream {
 
     /// What is to be done next if nothing arrives, and when.
     fn due(&mut self, now: Instant) -> (Instant, Due) {
-        let broken = (self.clock.heard + self.pace.silence, Due::Broken);
+        let silent = (self.silence.due(), Due::Silent);
         if self.intake.is_inside() {
-            return broken;
+            return silent;
         }
         if !self.intake.is_empty() {
             let first = *self.clock.first.get_or_insert(now);
             return ((now + self.pace.linger).min(first + LONGEST_LINGER), Due::Emit);
         }
-        let mut next = broken;
+        let mut next = silent;
         let mut consider = |at: Instant, due| {
             if at <= next.0 {
                 next = (at, due);
             }
         };
-        consider(self.clock.changed + self.pace.idle_timeout, Due::Idle);
+        consider((self.clock.changed + self.pace.idle_timeout).max(self.clock.ask_again), Due::Idle);
         consider(self.clock.began + self.pace.max_cycle, Due::Over);
         if self.intake.has_moved() {
             let at = if self.urgent { now } else { self.clock.bookmarked + self.pace.status_interval };
@@ -277,7 +294,7 @@ impl Stream {
         let (at, due) = self.due(Instant::now());
         match timeout_at(at, self.inbox.fill()).await {
             Ok(Ok(_)) => {
-                self.clock.heard = Instant::now();
+                self.silence.ends();
                 return Ok(Waited::Again);
             }
             Ok(Err(error)) => return Err(from_io(&error).context("streaming changes")),
@@ -287,11 +304,29 @@ impl Stream {
             Due::Emit => Ok(Waited::Emit),
             Due::Over => Ok(self.end_cycle()),
             Due::Idle => self.end_if_drained().await,
-            Due::Broken => {
-                let text = format!("nothing was heard from the server for {} s", self.pace.silence.as_secs());
-                Err(Error::new(&CONNECTION_LOST, text).context("streaming changes"))
+            Due::Silent => {
+                self.break_silence().await.map_err(|error| error.context("streaming changes"))?;
+                Ok(Waited::Again)
             }
         }
+    }
+
+    async fn break_silence(&mut self) -> Result<()> {
+        let ask = match self.silence.next() {
+            Next::Ask => true,
+            Next::Look => {
+                let patience = self.silence.patience();
+                let look = async { self.silence.look(self.catalog.session().await?).await };
+                match timeout(patience, look).await {
+                    Ok(ask) => ask?,
+                    Err(_) => return Err(self.silence.lost(NO_ANSWER)),
+                }
+            }
+        };
+        if ask {
+            self.report(true);
+        }
+        Ok(())
     }
 
     /// Ends the cycle, with a last bookmark if the position moved.
@@ -304,7 +339,10 @@ impl Stream {
     async fn end_if_drained(&mut self) -> Result<Waited> {
         let target = match self.idle_at {
             Some(target) => target,
-            None => self.catalog.log_end().await?,
+            None => match timeout(self.silence.patience(), self.catalog.log_end()).await {
+                Ok(target) => target?,
+                Err(_) => return Err(self.silence.lost(NO_ANSWER).context("streaming changes")),
+            },
         };
         self.idle_at = Some(target);
         if self.intake.position() >= target {
@@ -314,10 +352,7 @@ impl Stream {
             return Ok(Waited::Emit);
         }
         self.report(true);
-        if let Ok(filled) = timeout(ASK_AGAIN, self.inbox.fill()).await {
-            filled.map_err(|error| from_io(&error).context("streaming changes"))?;
-            self.clock.heard = Instant::now();
-        }
+        self.clock.ask_again = Instant::now() + ASK_AGAIN;
         Ok(Waited::Again)
     }
 }
@@ -325,6 +360,9 @@ impl Stream {
 #[async_trait]
 impl Source for Stream {
     async fn next(&mut self) -> Result<Option<Batch>> {
+        if std::mem::take(&mut self.away) {
+            self.silence.ends();
+        }
         loop {
             if self.over {
                 return Ok(None);

@@ -29,6 +29,8 @@ pub(super) struct Wire {
     inbox: Inbox<ReadHalf<Link>>,
     out: WriteHalf<Link>,
     parameters: HashMap<String, String>,
+    /// The server's process.
+    pid: i32,
 }
 
 impl Wire {
@@ -45,6 +47,11 @@ impl Wire {
             }
             _ => error,
         })
+    }
+
+    /// The server's process that serves this session.
+    pub(super) fn pid(&self) -> i32 {
+        self.pid
     }
 
     /// Runs one or more statements, or a replication command; the rows of all of them.
@@ -165,7 +172,7 @@ impl Start for Replication<'_> {
     async fn start(&self, endpoint: &Endpoint, link: Link) -> Result<Wire> {
         let binding = link.end_point();
         let (read, out) = tokio::io::split(link);
-        let mut wire = Wire { inbox: Inbox::new(read), out, parameters: HashMap::new() };
+        let mut wire = Wire { inbox: Inbox::new(read), out, parameters: HashMap::new(), pid: 0 };
         let name = endpoint.shown_name(self.pipeline);
         let mut parameters = vec![
             ("user", endpoint.user.as_str()),
@@ -192,8 +199,8 @@ impl Wire {
             let message = self.receive().await?;
             match message.tag {
                 b'R' => self.answer(&message.body, endpoint, end_point.clone()).await?,
-                // The key for cancel requests, which a stream has no use for.
-                b'K' => {}
+                // The process, and the key for cancel requests, which a stream has no use for.
+                b'K' => self.pid = message.body.first_chunk().map_or(0, |pid| i32::from_be_bytes(*pid)),
                 b'Z' => return Ok(()),
                 b'E' => return Err(refused(&message.body, endpoint)),
                 b'v' => return Err(not_postgres()),
@@ -301,6 +308,11 @@ pub(super) fn server_error(body: &[u8]) -> ServerError {
         }
     }
     error
+}
+
+/// Whether a notice or error comes from this routine of the server: unlike its message, that is in no language.
+pub(super) fn is_from(body: &[u8], routine: &str) -> bool {
+    body.split(|&b| b == 0).any(|field| field.split_first() == Some((&b'R', routine.as_bytes())))
 }
 
 fn data_row(body: &[u8]) -> Result<Row> {

@@ -22,6 +22,7 @@ mod config;
 mod copy;
 mod create;
 mod drift;
+mod examine;
 mod explain;
 mod merge;
 mod merge_sql;
@@ -35,7 +36,7 @@ mod writer;
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Problem, Result, Retry};
 use faucet_core::model::Page;
-use faucet_core::ports::{Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
+use faucet_core::ports::{Finding, Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
 
 pub use config::{ColumnMapping, SinkConfig};
 use writer::PostgresSink;
@@ -47,8 +48,8 @@ pub static NO_UNIQUE_KEY: Code = Code {
     retry: Retry::Operator,
     title: "the destination has no primary key or unique constraint on the columns of `key`",
     help: "`write_mode: upsert` finds a row by `key`, and PostgreSQL does that only through a unique index over exactly \
-           these columns, valid, not deferrable, without a WHERE clause or expressions. Add one: \
-           `ALTER TABLE t ADD PRIMARY KEY (id)`, or set `key` to the columns of the one that is there.",
+           these columns, valid, not deferrable, without a WHERE clause or expressions. Add one: `CREATE UNIQUE INDEX ON \
+           t (id)`, or a primary key where there is none, or set `key` to the columns of the one that is there.",
 };
 
 /// What the configuration names is no table.
@@ -126,6 +127,10 @@ impl SinkConnector for Table {
 
     async fn open(config: SinkConfig, context: SinkContext) -> Result<Box<dyn Sink>> {
         Ok(Box::new(PostgresSink::open(config, &context).await?))
+    }
+
+    async fn examine(config: SinkConfig, pipeline: &str) -> Result<Vec<Finding>> {
+        examine::examine(&config, pipeline).await
     }
 
     async fn explain(config: SinkConfig, context: SinkContext, page: Page) -> Result<Vec<String>> {

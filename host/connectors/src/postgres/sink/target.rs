@@ -85,7 +85,7 @@ impl Target {
         let columns = list(key.iter().map(String::as_str));
         let table = self.sql();
         let what = format!("{table} has no primary key or unique constraint on ({columns})");
-        Err(Error::new(&NO_UNIQUE_KEY, what).hint(format!("run: ALTER TABLE {table} ADD PRIMARY KEY ({columns});")))
+        Err(Error::new(&NO_UNIQUE_KEY, what).hint(format!("run: CREATE UNIQUE INDEX ON {table} ({columns});")))
     }
 }
 

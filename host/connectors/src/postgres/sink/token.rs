@@ -6,7 +6,8 @@ use tokio_postgres::{Client, Statement};
 use crate::postgres::error::from_driver;
 use crate::postgres::name::qualified;
 
-const TABLE: &str = "_faucet_commit_token";
+/// Its name, in the destination's schema.
+pub(super) const TABLE: &str = "_faucet_commit_token";
 
 /// The table of tokens in one schema.
 #[derive(Debug)]

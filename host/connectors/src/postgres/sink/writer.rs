@@ -14,7 +14,7 @@ use super::target::Target;
 use super::token::Tokens;
 use super::{SinkConfig, UNUSABLE, create, drift};
 use crate::postgres::error::{TABLE_MISSING, from_driver};
-use crate::postgres::name::qualified;
+use crate::postgres::name::{qualified, quoted};
 use crate::postgres::{Endpoint, Session};
 use crate::sql::{self, Folded, RowOp};
 
@@ -98,6 +98,14 @@ impl PostgresSink {
             return Ok(());
         }
         Err(Error::new(&UNUSABLE, "the sink failed or was interrupted before, and its transaction is gone"))
+    }
+
+    /// The error, or what the server said when it ended the session.
+    fn why(&self, error: Error) -> Error {
+        match &self.session {
+            Some(session) => session.explain(error),
+            None => error,
+        }
     }
 
     pub(super) fn client(&self) -> &Session {
@@ -301,10 +309,19 @@ async fn find(session: &Session, config: &SinkConfig) -> Result<Option<Target>> 
 async fn current_schema(session: &Session, config: &SinkConfig) -> Result<String> {
     let row = session.query_one("SELECT pg_catalog.current_schema()::pg_catalog.text", &[]).await;
     let schema: Option<String> = row.map_err(|e| from_driver(&e))?.get(0);
-    schema.ok_or_else(|| missing(config).hint("set `schema`: the role's search_path names no schema that exists"))
+    schema.ok_or_else(|| unnamed_schema(config))
 }
 
-fn missing(config: &SinkConfig) -> Error {
+/// The error of a schema that isn't there.
+pub(super) fn unnamed_schema(config: &SinkConfig) -> Error {
+    let error = missing(config);
+    match &config.schema {
+        Some(schema) => error.hint(format!("run `CREATE SCHEMA {}`, or correct `schema`", quoted(schema))),
+        None => error.hint("set `schema`: the role's search_path names no schema that exists"),
+    }
+}
+
+pub(super) fn missing(config: &SinkConfig) -> Error {
     let table = qualified(config.schema.as_deref(), &config.table_name);
     Error::new(&TABLE_MISSING, format!("table {table} does not exist"))
         .hint("create it, or set `create_table: true`; `schema` and `table_name` are two keys, and case matters")
@@ -326,7 +343,7 @@ fn count_skipped(skipped: u64, sets_aside: bool) {
 impl Sink for PostgresSink {
     async fn last_token(&mut self, scope: &str) -> Result<Option<String>> {
         self.begin_use()?;
-        let token = self.tokens.last(self.client(), scope).await?;
+        let token = self.tokens.last(self.client(), scope).await.map_err(|error| self.why(error))?;
         self.usable = true;
         Ok(token)
     }
@@ -334,10 +351,11 @@ impl Sink for PostgresSink {
     async fn write(&mut self, page: Page) -> Result<()> {
         self.begin_use()?;
         if !page.is_empty() {
-            match self.sets_aside {
-                true => self.write_what_fits(page).await?,
-                false => self.write_page(&page).await?,
-            }
+            let written = match self.sets_aside {
+                true => self.write_what_fits(page).await,
+                false => self.write_page(&page).await,
+            };
+            written.map_err(|error| self.why(error))?;
         }
         self.usable = true;
         Ok(())
@@ -352,15 +370,15 @@ impl Sink for PostgresSink {
         if self.config.write_mode == WriteMode::Overwrite {
             refuse_token(token)?;
         }
-        self.commit_open(token).await?;
+        self.commit_open(token).await.map_err(|error| self.why(error))?;
         self.usable = true;
         Ok(())
     }
 
     async fn finish(&mut self) -> Result<()> {
         self.begin_use()?;
-        self.commit_open(None).await?;
-        self.swap().await?;
+        self.commit_open(None).await.map_err(|error| self.why(error))?;
+        self.swap().await.map_err(|error| self.why(error))?;
         self.usable = true;
         Ok(())
     }

@@ -7,6 +7,7 @@
 
 mod bind;
 mod config;
+mod examine;
 mod explain;
 mod moves;
 mod overwrite;
@@ -23,7 +24,7 @@ mod writer;
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Problem, Result, Retry};
 use faucet_core::model::Page;
-use faucet_core::ports::{SetAside, Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
+use faucet_core::ports::{Finding, SetAside, Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
 
 pub use self::config::SqliteSinkConfig;
 use self::writer::Writer;
@@ -78,7 +79,9 @@ pub static VALUE_WOULD_CHANGE: Code = Code {
     title: "SQLite would change a value, because of how its column is declared",
     help: "A column's declaration gives it an affinity: a text `007` in an INTEGER column becomes 7, a decimal of 20 \
            digits in a NUMERIC column becomes a rounded float. faucet does not write what would come back as something \
-           else. Declare the column TEXT (or with no type), or let faucet create the table with `create_table: true`.",
+           else. The column has to be declared TEXT (or with no type). SQLite can't alter a declaration: drop the table, let \
+           faucet make it with `create_table: true`, and copy anew (`faucet mirror drop CONFIG`, then `faucet mirror \
+           --replace CONFIG`).",
 };
 
 /// Used after an error.
@@ -126,6 +129,11 @@ impl SinkConnector for SqliteSink {
         let keeps_tokens = Self::capabilities(&config).tokens;
         let writer = Worker::start("sqlite sink", move || Writer::open(config, &context)).await?;
         Ok(Box::new(OpenSink { writer, keeps_tokens, aside: Vec::new() }))
+    }
+
+    async fn examine(config: SqliteSinkConfig, _: &str) -> Result<Vec<Finding>> {
+        let examine = move || Ok(examine::examine(&config));
+        Worker::start("sqlite examine", examine).await?.run(|found| Ok(std::mem::take(found))).await
     }
 
     async fn explain(config: SqliteSinkConfig, context: SinkContext, page: Page) -> Result<Vec<String>> {

@@ -161,5 +161,6 @@ impl Binder<'_, '_> {
 pub(super) fn would_change(name: &str, declared: &str, Misfit(what): Misfit) -> Error {
     let declared = if declared.is_empty() { "without a type" } else { declared };
     let what = format!("column \"{name}\" is declared {declared}, where SQLite would make {what}");
-    Error::new(&VALUE_WOULD_CHANGE, what).hint("declare the column TEXT, or let faucet create the table")
+    Error::new(&VALUE_WOULD_CHANGE, what)
+        .hint("drop the table, set `create_table: true`, and copy anew; or make it yourself with a column of type TEXT")
 }

@@ -304,14 +304,14 @@ fn connect(config: &SqliteSinkConfig) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn require_key(connection: &Connection, columns: &[TableColumn], config: &SqliteSinkConfig) -> Result<()> {
+pub(super) fn require_key(connection: &Connection, columns: &[TableColumn], config: &SqliteSinkConfig) -> Result<()> {
     target::check_key(connection, columns, config).map_err(|why| match why {
         KeyCheck::NotUnique => target::not_unique(config),
         KeyCheck::Driver(error) => from_driver(&config.path, &error),
     })
 }
 
-fn table_missing(config: &SqliteSinkConfig) -> Error {
+pub(super) fn table_missing(config: &SqliteSinkConfig) -> Error {
     let what = format!("{} has no table \"{}\"", shown(&config.path), config.table_name);
     Error::new(&TABLE_MISSING, what).hint("create it, or set `create_table: true`")
 }

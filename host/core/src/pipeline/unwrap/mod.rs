@@ -55,8 +55,9 @@ pub static KEY_NOT_IN_OLD_IMAGE: Code = Code {
     help: "To delete a row, or to follow a change of its key, the destination needs the old values of the key's columns. \
            PostgreSQL sends old values only for the table's replica identity, which by default is the primary key. Make \
            the key part of it: `ALTER TABLE t REPLICA IDENTITY USING INDEX i` with a unique index over the key's \
-           columns, or `ALTER TABLE t REPLICA IDENTITY FULL`. Changes made before that still lack the values: take a new \
-           snapshot. Or use the primary key as the key of `cdc_unwrap` and of the sink.",
+           columns, or `ALTER TABLE t REPLICA IDENTITY FULL`. Changes made before that still lack the values, so then copy the \
+           table anew: `faucet mirror drop CONFIG`, then `faucet mirror --replace CONFIG`. Or use the primary key as the key \
+           of `cdc_unwrap` and of the sink.",
 };
 
 /// The key names a column that the table lacks.

@@ -132,8 +132,9 @@ impl Images<'_> {
             format!("{what} in {table} does not say the old value of key column \"{name}\""),
         )
         .hint(format!(
-            "run ALTER TABLE {table} REPLICA IDENTITY FULL, or REPLICA IDENTITY USING INDEX with a unique index that \
-                 has \"{name}\"; or use the table's primary key as `key`"
+            "use the columns of the table's replica identity (its primary key) as `key`; or run ALTER TABLE {table} REPLICA \
+             IDENTITY FULL, which changes in the log already don't have, so then copy the table anew: `faucet mirror drop \
+             CONFIG`, `faucet mirror --replace CONFIG`"
         ))
     }
 }
