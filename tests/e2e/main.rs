@@ -5,6 +5,7 @@ mod config;
 mod dlq;
 mod doctor;
 mod drift;
+mod identity;
 mod keys;
 mod majors;
 mod mirror;

@@ -73,7 +73,8 @@ pub enum Command {
     /// Snapshot a table, then stream its changes
     ///
     /// Captures the change stream's position, reads the rows that exist, then applies every change since that position.
-    /// Progress is durable: start the same command again and it resumes where it was, whatever stopped it.
+    /// Progress is durable: start the same command again and it resumes where it was, whatever stopped it. A mirror begins
+    /// over an empty destination, or says what to do.
     #[command(alias = "replicate", args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
     Mirror(MirrorArgs),
     /// Look at everything a change stream depends on, and say what to fix
@@ -127,6 +128,12 @@ pub struct MirrorArgs {
     /// The configuration, YAML or JSON; - reads standard input
     #[arg(value_name = "CONFIG", required = true)]
     pub config: Option<PathBuf>,
+    /// Remove the destination's rows before the mirror begins; one that has begun goes on as it is
+    #[arg(long, conflicts_with = "keep")]
+    pub replace: bool,
+    /// Begin although the destination has rows, and keep them
+    #[arg(long)]
+    pub keep: bool,
     #[command(subcommand)]
     pub command: Option<MirrorCommand>,
 }

@@ -2,13 +2,14 @@
 
 use faucet_core::config::{Plan, Purpose};
 use faucet_core::error::{Blame, Code, Error, Result, Retry};
-use faucet_core::mirror;
-use faucet_core::ports::{Capture, Finding, Grade};
+use faucet_core::mirror::{self, Marker, Rows};
+use faucet_core::ports::{Bookmark, Capture, Covered, Finding, Grade, Survey};
 use serde_json::json;
 
 use crate::args::{ConfigArgs, Global, Output};
 use crate::display::Failure;
 use crate::load;
+use crate::recipe::Planned;
 use crate::session;
 
 /// Something was found that keeps the stream from working.
@@ -55,10 +56,11 @@ pub fn execute(global: &Global, args: &ConfigArgs) -> Result<(), Failure> {
 
 async fn examine(plan: &Plan) -> Result<Vec<Finding>> {
     let mut capture = capture(plan)?;
-    let (bookmark, mut findings) = match stored(plan).await {
+    let (stored, mut findings) = match stored(plan).await {
         Ok(found) => found,
         Err(error) => (None, vec![Finding::error("state", &error)]),
     };
+    let (marker, bookmark) = stored.unzip();
     match capture.examine(bookmark.as_ref()).await {
         Ok(found) => findings.extend(found),
         Err(error) => findings.push(Finding::error("source", &error)),
@@ -67,7 +69,27 @@ async fn examine(plan: &Plan) -> Result<Vec<Finding>> {
         Ok(found) => findings.extend(found),
         Err(error) => findings.push(Finding::error("destination", &error)),
     }
+    if let (Some(mut survey), Some(block)) = (capture.survey(), &plan.mirror) {
+        let rows = Planned::pipeline(plan).snapshot(&block.snapshot);
+        findings.extend(same(survey.as_mut(), &rows, marker.and_then(|marker| marker.covered)).await);
+    }
     Ok(findings)
+}
+
+/// Whether the source is what was mirrored, and the snapshot reads it.
+async fn same(survey: &mut dyn Survey, rows: &dyn Rows, known: Option<Covered>) -> Vec<Finding> {
+    let reads = match rows.split() {
+        Some(mut split) => split.reads().await,
+        None => Ok(None),
+    };
+    let looked = match reads {
+        Ok(reads) => survey.look(known.as_ref(), reads.as_ref()).await,
+        Err(error) => Err(error),
+    };
+    match looked {
+        Ok(look) => look.findings.iter().map(|found| found.finding(mirror::RESYNC)).collect(),
+        Err(error) => vec![Finding::error("what is mirrored", &error)],
+    }
 }
 
 /// The ability that the source needs for this.
@@ -79,7 +101,7 @@ pub fn capture(plan: &Plan) -> Result<Box<dyn Capture>> {
     })
 }
 
-async fn stored(plan: &Plan) -> Result<(Option<faucet_core::ports::Bookmark>, Vec<Finding>)> {
+async fn stored(plan: &Plan) -> Result<(Option<(Marker, Bookmark)>, Vec<Finding>)> {
     let Some(stage) = &plan.store else {
         return Ok((None, Vec::new()));
     };
@@ -96,7 +118,8 @@ async fn stored(plan: &Plan) -> Result<(Option<faucet_core::ports::Bookmark>, Ve
             };
             let reasons = marker.resync_required.iter();
             let missed = reasons.map(|why| Finding::warning("resync required", why.as_str(), mirror::RESYNC));
-            (Some(bookmark), std::iter::once(Finding::fine("state", what)).chain(missed).collect())
+            let findings = std::iter::once(Finding::fine("state", what)).chain(missed).collect();
+            (Some((marker, bookmark)), findings)
         }
     })
 }

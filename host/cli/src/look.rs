@@ -2,11 +2,11 @@
 
 use faucet_core::config::{Plan, Purpose, Stage};
 use faucet_core::error::Result;
-use faucet_core::mirror;
+use faucet_core::mirror::{self, Marker};
 use faucet_core::model::Page;
 use faucet_core::pipeline::ack::Keeper;
-use faucet_core::pipeline::{Chain, Recipe};
-use faucet_core::ports::{AnySource, AnyTransform, Batch, Bookmark, Rejected, Source};
+use faucet_core::pipeline::{Chain, Opening, Recipe};
+use faucet_core::ports::{AnySource, AnyTransform, Batch, Rejected, Source};
 use faucet_core::recording::Step;
 use faucet_core::state::StateKey;
 use std::path::Path;
@@ -47,21 +47,24 @@ impl Look {
     /// # Errors
     /// Of the state store and of the source.
     pub async fn source(&self, beginning: &Beginning) -> Result<Box<dyn Source>> {
-        let bookmark = match beginning.from_start || beginning.snapshot {
-            true => None,
-            false => self.bookmark().await?,
+        let opening = match beginning.from_start || beginning.snapshot {
+            true => Opening::default(),
+            false => self.opening().await?,
         };
-        self.planned.source(bookmark).await
+        self.planned.source(opening).await
     }
 
-    async fn bookmark(&self) -> Result<Option<Bookmark>> {
-        let Some(stage) = &self.plan.store else { return Ok(None) };
+    async fn opening(&self) -> Result<Opening> {
+        let Some(stage) = &self.plan.store else { return Ok(Opening::default()) };
         let store = stage.kind.open(&stage.config).await?;
         if self.plan.mirror.is_some() {
-            return Ok(mirror::stored(&store, &self.plan.name).await?.map(|(_, bookmark)| bookmark));
+            let stored = mirror::stored(&store, &self.plan.name).await?;
+            let opening =
+                |(marker, bookmark): (Marker, _)| Opening { bookmark: Some(bookmark), covered: marker.covered };
+            return Ok(stored.map(opening).unwrap_or_default());
         }
         let keeper = Keeper { store, key: StateKey::row(&self.plan.name, "default") };
-        Ok(keeper.load().await?.map(|progress| progress.bookmark))
+        Ok(Opening { bookmark: keeper.load().await?.map(|progress| progress.bookmark), covered: None })
     }
 
     /// The transforms, with the digests of those that are components.

@@ -56,7 +56,7 @@ fn dispatch(cli: &Cli) -> Result<(), Failure> {
         Command::Run(args) => run::execute(&cli.global, args),
         Command::Mirror(args) => match (&args.command, &args.config) {
             (Some(MirrorCommand::Drop(args)), _) => drop_mirror::execute(&cli.global, args),
-            (None, Some(config)) => mirror::execute(&cli.global, config),
+            (None, Some(config)) => mirror::execute(&cli.global, config, mirror::existing(args)),
             (None, None) => Err(Failure::Usage("a configuration is needed: faucet mirror CONFIG".to_owned())),
         },
         Command::Doctor(args) => doctor::execute(&cli.global, args),

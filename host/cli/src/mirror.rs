@@ -3,30 +3,41 @@
 use faucet_core::config::{MirrorPlan, Plan, Purpose};
 use faucet_core::delivery::Mechanism;
 use faucet_core::error::{Error, Result, UNCHECKED_CONFIG};
-use faucet_core::mirror::{self, Mirror, Snapshot};
+use faucet_core::mirror::{self, Existing, Mirror, Snapshot};
 use faucet_core::pipeline::Ended;
 use faucet_core::ports::WriteMode;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::args::Global;
+use crate::args::{Global, MirrorArgs};
 use crate::display::Failure;
 use crate::load;
-use crate::recipe::Planned;
+use crate::recipe::{Planned, belongs};
 use crate::session::Session;
 
 /// Snapshots a table, then streams its changes.
-pub fn execute(global: &Global, config: &Path) -> Result<(), Failure> {
+pub fn execute(global: &Global, config: &Path, existing: Existing) -> Result<(), Failure> {
     let loaded = load::plan(config, Purpose::Mirror, global.quiet)?;
-    Session::new(global, loaded.plan).execute(run)
+    Session::new(global, loaded.plan).execute(|session| run(session, existing))
 }
 
-async fn run(session: &Session) -> Result<Ended> {
+/// What the flags say of rows that the destination has.
+pub fn existing(args: &MirrorArgs) -> Existing {
+    match (args.replace, args.keep) {
+        (true, _) => Existing::Replace,
+        (false, true) => Existing::Keep,
+        (false, false) => Existing::Refuse,
+    }
+}
+
+async fn run(session: &Session, existing: Existing) -> Result<Ended> {
     let plan = &session.plan;
     // The checks of `Purpose::Mirror` leave none of these out; a plan without them is a bug, reported as an error.
     let incomplete = |what| Error::new(&UNCHECKED_CONFIG, format!("a mirror needs {what}"));
     let block = plan.mirror.as_ref().ok_or_else(|| incomplete("a `mirror:` block"))?;
     let store = session.store().await?.ok_or_else(|| incomplete("a `state:` block"))?;
+    let begun = mirror::stored(&store, &plan.name).await?.is_some();
+    belongs(plan).check(store.as_ref(), &plan.name, begun).await?;
     let capture = plan.source.kind.capture(&plan.source.config);
     let stream = Planned::pipeline(plan);
     let mirror = Mirror {
@@ -39,6 +50,7 @@ async fn run(session: &Session) -> Result<Ended> {
         tokens: plan.mechanism == Mechanism::Watermark,
         meter: session.meter.clone(),
         limits: session.limits(),
+        existing,
         retry: session.retry(),
     };
     mirror::run(mirror, &session.stop).await

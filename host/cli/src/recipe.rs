@@ -5,11 +5,11 @@ use faucet_core::config::{DeadLettersPlan, Plan, Stage};
 use faucet_core::error::Result;
 use faucet_core::mirror::Rows;
 use faucet_core::model::Page;
-use faucet_core::pipeline::{Allowance, DeadLetters, Recipe};
+use faucet_core::pipeline::{Allowance, DeadLetters, Opening, Recipe};
 use faucet_core::ports::{
-    AnySink, AnySource, AnyTransform, Bookmark, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Split,
-    Transform,
+    AnySink, AnySource, AnyTransform, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Split, Transform,
 };
+use faucet_core::state::Belongs;
 use faucet_registry::Digest;
 use serde_json::Value;
 use std::sync::Arc;
@@ -72,6 +72,17 @@ impl Planned {
     }
 }
 
+/// What the pipeline's state belongs to.
+pub fn belongs(plan: &Plan) -> Belongs {
+    let (source, sink) = (&plan.source, &plan.sink);
+    Belongs::default().with("pipeline.source", source.kind.name(), &source.kind.schema(), &source.config).with(
+        "pipeline.sink",
+        sink.kind.name(),
+        &sink.kind.schema(),
+        &sink.config,
+    )
+}
+
 /// The first 64 bits of a text's SHA-256, in hex: enough to tell whether it is the same, too little to tell what is in it.
 pub fn short_digest(text: &str) -> String {
     let mut digest = Digest::of(text.as_bytes()).hex();
@@ -100,9 +111,14 @@ impl Rows for Planned {
 
 #[async_trait]
 impl Recipe for Planned {
-    async fn source(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>> {
-        let context =
-            SourceContext { bookmark, part: self.part.clone(), pipeline: self.name.clone(), read_only: self.read_only };
+    async fn source(&self, opening: Opening) -> Result<Box<dyn Source>> {
+        let context = SourceContext {
+            bookmark: opening.bookmark,
+            part: self.part.clone(),
+            pipeline: self.name.clone(),
+            covered: opening.covered,
+            read_only: self.read_only,
+        };
         let opened = self.source.kind.open(&self.source.config, context).await;
         opened.map_err(|e| e.context(format!("opening the source '{}'", self.source.kind.name())))
     }

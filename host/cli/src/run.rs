@@ -12,7 +12,7 @@ use faucet_core::state::StateKey;
 use crate::args::{ConfigArgs, Global};
 use crate::display::Failure;
 use crate::load;
-use crate::recipe::Planned;
+use crate::recipe::{Planned, belongs};
 use crate::session::Session;
 
 /// Runs a pipeline until its source ends.
@@ -26,6 +26,10 @@ async fn run(session: &Session) -> Result<Ended> {
     let store = session.store().await?;
     let key = StateKey::row(&plan.name, "default");
     let keeper = store.map(|store| Keeper { store, key });
+    if let Some(keeper) = &keeper {
+        let begun = keeper.load().await?.is_some();
+        belongs(plan).check(keeper.store.as_ref(), &plan.name, begun).await?;
+    }
     let changes = plan.source.kind.capabilities(&plan.source.config).is_ok_and(|c| c.changes);
     let repeatable = repeatable(plan, keeper.is_some());
     let terms = Terms {

@@ -29,7 +29,8 @@ pub fn codes() -> Vec<&'static Code> {
         model::CODES,
         pipeline::CODES,
         pipeline::unwrap::CODES,
-        ports::CODES,
+        ports::SINK_CODES,
+        ports::SURVEY_CODES,
         recording::CODES,
         state::CODES,
     ];

@@ -87,6 +87,17 @@ impl Output {
         self.length
     }
 
+    /// Whether the file that is written behind had anything in it; `None` for one that is replaced, and for a pipe.
+    pub(super) fn holds_bytes(&self) -> Option<bool> {
+        (self.hidden.is_none() && self.is_regular).then_some(self.length > 0)
+    }
+
+    /// Empties the file, durably.
+    pub(super) fn clear(&mut self) -> Result<()> {
+        self.cut(0)?;
+        self.commit()
+    }
+
     /// Appends `bytes`, all or nothing.
     pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         if let Err(e) = self.file.write_all(bytes) {

@@ -74,6 +74,16 @@ code!(
      INSERT, UPDATE, DELETE and, for `create_table` and the table of commit tokens, CREATE on the schema; a change stream needs `ALTER ROLE name REPLICATION`."
 );
 code!(
+    ROWS_HIDDEN,
+    "postgres.rows_hidden",
+    Source,
+    Operator,
+    "row-level security hides rows of the table from the role",
+    "A copy made by this role would lack the rows that the table's policies hide, while a change stream carries their \
+     changes, so reading fails instead. Give the role BYPASSRLS (`ALTER ROLE name BYPASSRLS`), or use another role in \
+     `connection_url` that has it. To leave rows out on purpose, give the publication a row filter, or use a `filter` transform."
+);
+code!(
     TOO_MANY_CONNECTIONS,
     "postgres.too_many_connections",
     Environment,
@@ -226,6 +236,7 @@ pub static CODES: &[&Code] = &[
     &TLS_FAILED,
     &DATABASE_MISSING,
     &PERMISSION_DENIED,
+    &ROWS_HIDDEN,
     &TOO_MANY_CONNECTIONS,
     &CONNECTION_LOST,
     &SHUTTING_DOWN,
@@ -370,6 +381,11 @@ fn hint_of(sqlstate: &str) -> Option<&'static str> {
 /// The error for people behind a failure of tokio-postgres.
 pub fn from_driver(error: &tokio_postgres::Error) -> Error {
     if let Some(db) = error.as_db_error() {
+        // The SQLSTATE is that of a missing privilege, and the text is in the server's language.
+        if db.routine() == Some("check_enable_rls") {
+            return Error::new(&ROWS_HIDDEN, db.message())
+                .hint("run `ALTER ROLE name BYPASSRLS` as superuser for this role");
+        }
         return ServerError::of(db).into_error();
     }
     if error.is_closed() {

@@ -6,19 +6,20 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use super::coordinator::{Coordinator, Effect, Event, Mark, Outcome};
+use super::existing::{self, Existing};
 use super::marker::Marker;
-use super::partitions::Watch;
 use super::place;
 use super::route::OneTable;
 use super::snapshot::{self, Snapshot};
+use super::survey::Watch;
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::observe::{Meter, Phase};
 use crate::pipeline::{
-    Backoff, DeadLetters, Ended, Limits, Link, Progress, Recipe, RetryPolicy, Stop, Terms, ack::Keeper, attempt,
-    last_token, wait_before_retry,
+    Backoff, DeadLetters, Ended, Limits, Link, Opening, Progress, Recipe, RetryPolicy, Stop, Terms, ack::Keeper,
+    attempt, last_token, wait_before_retry,
 };
-use crate::ports::{Bookmark, Capture, Expect, Sink, Source, StateStore, Transform};
+use crate::ports::{Bookmark, Capture, Covered, Expect, Sink, Source, StateStore, Transform};
 
 /// A mirror of one table, ready to run.
 pub struct Mirror {
@@ -40,6 +41,8 @@ pub struct Mirror {
     pub meter: Arc<Meter>,
     /// Limits of the pump.
     pub limits: Limits,
+    /// What becomes of rows that the destination has before the mirror begins.
+    pub existing: Existing,
     /// Delays between attempts; the number of attempts is not limited while the mirror is continuous.
     pub retry: RetryPolicy,
 }
@@ -54,6 +57,7 @@ pub async fn run(mirror: Mirror, stop: &Stop) -> Result<Ended> {
         coordinator: Coordinator::new(1, mirror.continuous),
         backoff: Backoff::new(policy),
         failure: None,
+        covered: None,
         mirror,
         stop,
     };
@@ -66,6 +70,8 @@ struct Driver<'a> {
     backoff: Backoff,
     /// The last failure, until something succeeds.
     failure: Option<Error>,
+    /// What the stream covers, found as its position was captured and not stored yet.
+    covered: Option<Covered>,
     stop: &'a Stop,
 }
 
@@ -154,16 +160,30 @@ impl Driver<'_> {
         stored.map(|(marker, bookmark)| Ok((marker, self.mark(bookmark)?))).transpose()
     }
 
+    /// What is wrong is said before anything is made upstream; what is recorded is as it is after the position.
     async fn capture(&mut self) -> Result<Mark> {
         self.mirror.meter.enter(Phase::Starting);
+        existing::check(self.mirror.stream.as_ref(), self.mirror.existing).await?;
+        let mut watch = Watch::of(&self.mirror);
+        let before = match &mut watch {
+            Some(watch) => Some(watch.begin(None).await?),
+            None => None,
+        };
         let bookmark = self.mirror.capture.capture().await?;
         failpoint::hit("after_capture");
+        self.covered = match &mut watch {
+            Some(watch) => Some(watch.begin(before.as_ref()).await?),
+            None => None,
+        };
         self.mark(bookmark)
     }
 
     /// C3: the bookmark first, then the marker that says it is there.
     async fn store(&self, mut marker: Marker, seed: Option<Mark>) -> Result<()> {
         if let Some(Mark { bookmark, .. }) = seed {
+            marker.covered = self.covered.clone();
+            // Before anything says that the mirror began: a crash here begins anew, and clears what is left.
+            existing::make_room(self.mirror.stream.as_ref(), self.mirror.existing).await?;
             let sequence = self.last_sequence().await?;
             self.keeper().save(&Progress { bookmark, sequence }).await?;
         } else if let Some((earlier, _)) = place::stored(&self.mirror.store, &self.mirror.name).await? {
@@ -189,17 +209,20 @@ impl Driver<'_> {
         let (settled, hear) = watch::channel(None);
         let (tell, confirm) = watch::channel(None);
         let terms = self.stream_terms();
-        let recipe = Guarded(self.mirror.stream.clone());
-        let watch = Watch::of(&self.mirror);
+        let mut watch = Watch::of(&self.mirror);
+        let covered = match &mut watch {
+            Some(watch) => watch.look().await?,
+            None => None,
+        };
+        let recipe = Guarded { recipe: self.mirror.stream.clone(), covered };
         let pumping = attempt(&recipe, &terms, Link { settled, confirm }, self.stop);
         let relaying = relay(&mut self.coordinator, self.mirror.capture.as_ref(), hear, tell);
         let streaming = async { tokio::join!(pumping, relaying) };
-        tokio::pin!(streaming);
         let (ended, relayed) = tokio::select! {
             biased;
-            ended = &mut streaming => ended,
-            // It ends by itself where there are no partitions.
-            () = Watch::keep_looking(watch) => streaming.await,
+            ended = streaming => ended,
+            // What is in hand is dropped; it comes again if the mirror does.
+            error = Watch::keep_looking(watch) => return Err(error),
         };
         ended.and_then(|ended| relayed.map(|()| ended))
     }
@@ -253,23 +276,28 @@ async fn relay(
 }
 
 /// The stream's recipe with its source held to one table.
-struct Guarded(Arc<dyn Recipe>);
+struct Guarded {
+    recipe: Arc<dyn Recipe>,
+    covered: Option<Covered>,
+}
 
 #[async_trait]
 impl Recipe for Guarded {
-    async fn source(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>> {
-        Ok(Box::new(OneTable::new(self.0.source(bookmark).await?)))
+    async fn source(&self, opening: Opening) -> Result<Box<dyn Source>> {
+        let wanted = self.covered.as_ref().and_then(|covered| covered.table.clone());
+        let source = self.recipe.source(Opening { covered: self.covered.clone(), ..opening }).await?;
+        Ok(Box::new(OneTable::new(source, wanted)))
     }
 
     async fn transforms(&self) -> Result<Vec<Box<dyn Transform>>> {
-        self.0.transforms().await
+        self.recipe.transforms().await
     }
 
     async fn sink(&self) -> Result<Box<dyn Sink>> {
-        self.0.sink().await
+        self.recipe.sink().await
     }
 
     async fn dead_letters(&self) -> Result<Option<DeadLetters>> {
-        self.0.dead_letters().await
+        self.recipe.dead_letters().await
     }
 }

@@ -1,12 +1,12 @@
 //! The durable marker that tells a later run where a mirror stands.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-use super::partitions::RESYNC;
+use super::survey::RESYNC;
 use crate::error::{Blame, Code, Error, Result, Retry};
-use crate::ports::{Bookmark, Earlier, PartitionSet};
+use crate::ports::{Bookmark, Covered, Earlier};
 
 /// The value under the marker's key is not a marker.
 pub static NOT_A_MARKER: Code = Code {
@@ -51,9 +51,12 @@ pub struct Marker {
     /// How far a snapshot that is read in parts is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<Box<PartsDone>>,
-    /// The partitions that were there when the source was last looked at.
+    /// What the stream covers, as it was when the source was last looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub partitions: Option<PartitionSet>,
+    pub covered: Option<Covered>,
+    /// What earlier releases knew of the source.
+    #[serde(default, skip_serializing)]
+    partitions: Option<Value>,
     /// Why the destination can't be equal to the source any more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resync_required: Vec<String>,
@@ -93,21 +96,33 @@ impl Marker {
     }
 
     fn at(stage: Stage, position: &Bookmark) -> Self {
-        Self { stage, position: position.clone(), snapshot: None, partitions: None, resync_required: Vec::new() }
+        Self {
+            stage,
+            position: position.clone(),
+            snapshot: None,
+            covered: None,
+            partitions: None,
+            resync_required: Vec::new(),
+        }
     }
 
-    /// The same with what `earlier` knows of partitions.
+    /// The same with what `earlier` knows of the source.
     #[must_use]
     pub fn after(self, earlier: Self) -> Self {
-        Self { partitions: earlier.partitions, resync_required: earlier.resync_required, ..self }
+        Self { covered: earlier.covered, resync_required: earlier.resync_required, ..self }
     }
 
     /// Reads the value stored under `key`.
     pub fn parse(key: &str, value: &Value) -> Result<Self> {
-        Self::deserialize(value).map_err(|_| {
+        let parsed = Self::deserialize(value);
+        let mut marker = parsed.map_err(|_| {
             Error::new(&NOT_A_MARKER, format!("the value under the state key \"{key}\" is not a marker"))
                 .hint(format!("restore the state; or to begin anew {RESYNC}"))
-        })
+        })?;
+        if let Some(partitions) = marker.partitions.take() {
+            marker.covered.get_or_insert(Covered { table: None, record: json!({ "partitions": partitions }) });
+        }
+        Ok(marker)
     }
 
     /// The value to store.
@@ -120,8 +135,6 @@ impl Marker {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use serde_json::json;
-
     #[test]
     fn markers_of_earlier_releases_are_read_and_unknown_fields_refused() {
         let old = Marker::parse("k", &json!({"stage": "snapshot", "position": 7})).unwrap();
@@ -132,5 +145,8 @@ mod tests {
         let marker = Marker { snapshot: Some(Box::new(done)), ..old };
         assert_eq!(Marker::parse("k", &marker.to_value()).unwrap(), marker);
         assert!(Marker::parse("k", &json!({"stage": "cdc", "position": 7, "more": 1})).is_err());
+        let knows = json!({"stage": "cdc", "position": 7, "partitions": {"9": {"name": "p", "file": 3}}});
+        let covered = Marker::parse("k", &knows).unwrap().covered.unwrap();
+        assert_eq!(covered.record, json!({"partitions": {"9": {"name": "p", "file": 3}}}));
     }
 }

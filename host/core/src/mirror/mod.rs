@@ -6,22 +6,24 @@
 
 pub mod coordinator;
 pub mod driver;
+mod existing;
 mod marker;
-mod partitions;
 mod place;
 mod route;
 #[cfg(test)]
 mod simulation;
 pub mod snapshot;
+mod survey;
 
 pub use driver::{Mirror, run};
+pub use existing::{Existing, NOT_EMPTY};
 pub use marker::{BOOKMARK_MISSING, Marker, NOT_A_MARKER, PartsDone, Stage};
-pub use partitions::RESYNC;
 pub use place::{forget, stored};
 pub use route::SECOND_TABLE;
 pub use snapshot::{Rows, Snapshot};
+pub use survey::RESYNC;
 
 use crate::error::Code;
 
 /// The codes raised by this module.
-pub static CODES: &[&Code] = &[&NOT_A_MARKER, &BOOKMARK_MISSING, &SECOND_TABLE];
+pub static CODES: &[&Code] = &[&NOT_A_MARKER, &BOOKMARK_MISSING, &SECOND_TABLE, &NOT_EMPTY];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::marker::{BOOKMARK_MISSING, Marker};
-use super::partitions::RESYNC;
+use super::survey::RESYNC;
 use crate::error::{Error, Result};
 use crate::pipeline::ack::Keeper;
 use crate::ports::{Bookmark, StateStore};
@@ -42,5 +42,6 @@ pub async fn stored(store: &Arc<dyn StateStore>, name: &str) -> Result<Option<(M
 pub async fn forget(store: &dyn StateStore, name: &str) -> Result<()> {
     // The marker first: without it the bookmark means nothing, and a crash between the two leaves a fresh start.
     store.delete(marker_key(name).as_str()).await?;
-    store.delete(StateKey::cdc(name).as_str()).await
+    store.delete(StateKey::cdc(name).as_str()).await?;
+    store.delete(StateKey::pipeline_marker(name, state::Marker::Identity).as_str()).await
 }

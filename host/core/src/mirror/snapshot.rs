@@ -20,14 +20,14 @@ use tokio::task::JoinSet;
 
 use super::driver::Mirror;
 use super::marker::{Marker, NOT_A_MARKER, PartsDone};
-use super::partitions::Watch;
 use super::place;
+use super::survey::Watch;
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::model::Page;
 use crate::observe::{Meter, Phase};
-use crate::pipeline::{DeadLetters, Ended, Limits, Link, Recipe, Stop, Terms, attempt};
-use crate::ports::{Bookmark, Expect, Part, Parts, SetAside, Sink, Source, Split, StateStore, Transform, Wanted};
+use crate::pipeline::{DeadLetters, Ended, Limits, Link, Opening, Recipe, Stop, Terms, attempt};
+use crate::ports::{Expect, Part, Parts, SetAside, Sink, Source, Split, StateStore, Transform, Wanted};
 
 /// What reads the rows that exist.
 pub trait Rows: Send + Sync {
@@ -54,7 +54,7 @@ pub struct Snapshot {
 pub(super) async fn read(mirror: &mut Mirror, stop: &Stop) -> Result<Ended> {
     // What is there before the first row is read.
     if let Some(mut watch) = Watch::of(mirror) {
-        watch.try_look().await;
+        watch.look().await?;
     }
     let Some(mut split) = mirror.snapshot.rows.split() else {
         let recipe = mirror.snapshot.rows.recipe(None);
@@ -248,8 +248,8 @@ struct Announcing {
 
 #[async_trait]
 impl Recipe for Announcing {
-    async fn source(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>> {
-        self.recipe.source(bookmark).await
+    async fn source(&self, opening: Opening) -> Result<Box<dyn Source>> {
+        self.recipe.source(opening).await
     }
 
     async fn transforms(&self) -> Result<Vec<Box<dyn Transform>>> {

@@ -214,6 +214,9 @@ impl Field {
 pub struct Schema {
     /// The table the rows belong to.
     pub table: TableId,
+    /// What the source itself calls the table whatever its name is, such as an OID; `None` when it has no such thing, or
+    /// after a transform.
+    pub source_id: Option<Arc<str>>,
     /// Columns in order.
     pub fields: Vec<Field>,
     /// Indices into `fields` of the key, in the key's own order; empty when the source has or tells none.
@@ -223,7 +226,14 @@ pub struct Schema {
 impl Schema {
     /// A schema without a key.
     pub fn new(table: TableId, fields: Vec<Field>) -> Self {
-        Self { table, fields, key: Vec::new() }
+        Self { table, source_id: None, fields, key: Vec::new() }
+    }
+
+    /// Sets what the source itself calls the table.
+    #[must_use]
+    pub fn identified(mut self, source_id: impl Into<Arc<str>>) -> Self {
+        self.source_id = Some(source_id.into());
+        self
     }
 
     /// Sets the key by field index, in key order.

@@ -24,7 +24,7 @@ pub use progress::{NOT_PROGRESS, Progress};
 pub use pump::{Ended, Limits};
 pub use retry::{Backoff, RetryPolicy};
 pub(crate) use run::wait_before_retry;
-pub use run::{Link, Recipe, Repeatable, Terms, attempt, last_token, run};
+pub use run::{Link, Opening, Recipe, Repeatable, Terms, attempt, last_token, run};
 pub use shutdown::Stop;
 
 use crate::error::Code;

@@ -14,13 +14,22 @@ use super::shutdown::Stop;
 use crate::delivery::Token;
 use crate::error::{Error, Result};
 use crate::observe::{Meter, Phase};
-use crate::ports::{Bookmark, Sink, Source, Transform};
+use crate::ports::{Bookmark, Covered, Sink, Source, Transform};
+
+/// Where a source begins.
+#[derive(Debug, Clone, Default)]
+pub struct Opening {
+    /// The bookmark; `None` is the source's beginning.
+    pub bookmark: Option<Bookmark>,
+    /// What a mirror recorded of the source.
+    pub covered: Option<Covered>,
+}
 
 /// How the parts of a pipeline are opened; asked again for every attempt, because an error leaves no part usable.
 #[async_trait]
 pub trait Recipe: Send + Sync {
-    /// A source at `bookmark`, or at its beginning.
-    async fn source(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>>;
+    /// A source that begins there.
+    async fn source(&self, from: Opening) -> Result<Box<dyn Source>>;
     /// The transforms, in order.
     async fn transforms(&self) -> Result<Vec<Box<dyn Transform>>>;
     /// The sink.
@@ -85,7 +94,7 @@ pub async fn attempt(recipe: &dyn Recipe, terms: &Terms, link: Link, stop: &Stop
     let source = tokio::select! {
         biased;
         () = stop.draining() => return sink.close().await.map(|()| Ended::Stopped),
-        source = recipe.source(bookmark) => source?,
+        source = recipe.source(Opening { bookmark, covered: None }) => source?,
     };
     terms.meter.enter(terms.phase);
     let pump = Pump {

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-use super::{Bookmark, Capture, Finding, SchemaPolicy, Sink, Source, Split, WriteMode};
+use super::{Bookmark, Capture, Covered, Finding, SchemaPolicy, Sink, Source, Split, WriteMode};
 use crate::error::{Problem, Result};
 use crate::model::Page;
 
@@ -56,6 +56,8 @@ pub struct SourceContext {
     pub part: Option<Value>,
     /// The pipeline's name, for names the upstream shows (`application_name`).
     pub pipeline: String,
+    /// What a mirror recorded of the source when it began: what a stream tells of may be gone from the source by now.
+    pub covered: Option<Covered>,
     /// The stream is only looked at: nothing is made upstream (a missing replication slot stays missing), and nothing will be
     /// confirmed.
     pub read_only: bool,

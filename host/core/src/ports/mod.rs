@@ -7,22 +7,22 @@
 //! This module imports only `model` and `error`.
 
 mod connector;
-mod partition;
 mod schema;
 mod sink;
 mod source;
 mod split;
 mod state;
+mod survey;
 mod transform;
 
 pub use connector::{
     AnySink, AnySource, SinkCapabilities, SinkConnector, SinkContext, SourceCapabilities, SourceConnector,
     SourceContext, erase_sink, erase_source,
 };
-pub use partition::{Partition, PartitionChange, PartitionSet, Partitions};
 pub use schema::{OnDrift, OnIncompatible, SchemaPolicy};
-pub use sink::{CODES, SetAside, Sink, WriteMode, refuse_token};
+pub use sink::{CODES as SINK_CODES, SetAside, Sink, WriteMode, refuse_token};
 pub use source::{Batch, Bookmark, Boundary, Capture, Coverage, Discovered, Finding, Grade, Source};
 pub use split::{Earlier, Part, Parts, Split, Wanted};
 pub use state::{AnyStore, Expect, StateStore, Version, Versioned};
+pub use survey::{CODES as SURVEY_CODES, Covered, Difference, Look, QUERY_DIFFERS, SOURCE_CHANGED, Survey, Weight};
 pub use transform::{AnyTransform, Output, Rejected, Transform};

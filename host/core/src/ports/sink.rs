@@ -69,6 +69,23 @@ pub trait Sink: Send {
     /// Besides failures of the destination: `Ok(None)` is an answer only when no token was ever committed there.
     async fn last_token(&mut self, scope: &str) -> Result<Option<String>>;
 
+    /// Whether the destination has rows now; `None` when that can't be told, or doesn't matter because the end of the run
+    /// replaces them.
+    ///
+    /// # Errors
+    /// Failures of the destination.
+    async fn holds_rows(&mut self) -> Result<Option<bool>> {
+        Ok(None)
+    }
+
+    /// Removes every row of the destination, durably. Called only where [`Sink::holds_rows`] says that there are some.
+    ///
+    /// # Errors
+    /// Failures of the destination.
+    async fn clear(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Writes a page of plain rows; begins a transaction when none is open. A page is written whole or fails whole.
     async fn write(&mut self, page: Page) -> Result<()>;
 

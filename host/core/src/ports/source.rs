@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::Partitions;
+use super::Survey;
 use crate::error::{Error, Result};
 use crate::model::{Page, Position, TableId};
 
@@ -95,8 +95,8 @@ pub trait Capture: Send {
         Ok(Vec::new())
     }
 
-    /// The ability to look at partitions, where the source has such.
-    fn partitions(&self) -> Option<Box<dyn Partitions>> {
+    /// The ability to tell whether the stream still covers what was mirrored, where the source can tell.
+    fn survey(&self) -> Option<Box<dyn Survey>> {
         None
     }
 

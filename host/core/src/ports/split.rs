@@ -20,6 +20,14 @@ pub trait Split: Send {
     /// unfinished part into a finished one in between would be in neither.
     async fn plan(&mut self, wanted: Wanted) -> Result<Parts>;
 
+    /// What all parts together read, as the server knows it, for [`super::Survey::look`]. `None` when it can't be told.
+    ///
+    /// # Errors
+    /// When the query can't be looked at.
+    async fn reads(&mut self) -> Result<Option<Value>> {
+        Ok(None)
+    }
+
     /// Lets go of the moment; no part can be opened any more.
     async fn close(&mut self);
 }

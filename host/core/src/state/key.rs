@@ -63,6 +63,8 @@ pub enum Marker<'a> {
     Lease,
     /// What undoes its runs, or the run with this id.
     Rollback(Option<&'a str>),
+    /// What its bookmark belongs to.
+    Identity,
     /// The phase of a mirror.
     Replication,
     /// A backfill of the range with this hash.
@@ -155,6 +157,7 @@ impl StateKey {
             Marker::Lease => self.then("__lease__"),
             Marker::Rollback(None) => self.then("__rollback__"),
             Marker::Rollback(Some(run)) => self.then("__rollback__").then(&text(run)),
+            Marker::Identity => self.then("__identity__"),
             Marker::Replication => self.then("__replication__"),
             Marker::Backfill(hash) => self.then("__backfill__").then(&text(hash)),
             Marker::ServeBackfill(hash) => self.then("__serve_backfill__").then(&text(hash)),

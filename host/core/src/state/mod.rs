@@ -4,6 +4,7 @@
 //! keeps positions across releases that name them differently. The invariant of every store: a value is read back whole
 //! or the read fails; a store never takes damage for "nothing stored", because that would start a pipeline over.
 
+mod belongs;
 #[cfg(any(test, feature = "testing"))]
 pub mod conformance;
 mod escape;
@@ -15,6 +16,7 @@ mod memory;
 mod migrate;
 mod sealed;
 
+pub use belongs::{Belongs, NOT_THIS_PIPELINE};
 pub use file::FileStore;
 pub use key::{KEY_SCHEME_VERSION, Marker, StateKey};
 pub use kinds::{FileConfig, open, stores};
@@ -101,7 +103,8 @@ pub static UNKNOWN_STORE: Code = Code {
 };
 
 /// Every kind of failure this module raises.
-pub static CODES: &[&Code] = &[&CONFLICT, &UNAVAILABLE, &BUSY, &CORRUPT, &SEALED, &UNUSABLE_KEY, &UNKNOWN_STORE];
+pub static CODES: &[&Code] =
+    &[&CONFLICT, &UNAVAILABLE, &BUSY, &CORRUPT, &SEALED, &UNUSABLE_KEY, &UNKNOWN_STORE, &NOT_THIS_PIPELINE];
 
 /// The error of a put whose expectation does not hold.
 pub fn conflict(key: &str) -> Error {

@@ -2,8 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod mirror;
-mod partitions;
 mod parts;
+mod survey;
 mod world;
 
 use faucet_core::StateKey;

@@ -1,7 +1,7 @@
 //! The mirror's driver: what it stores, in which order, and where it resumes.
 
 use faucet_core::error::Result;
-use faucet_core::mirror::{Mirror, Snapshot, run};
+use faucet_core::mirror::{Existing, Mirror, Snapshot, run};
 use faucet_core::observe::Meter;
 use faucet_core::pipeline::{Ended, Limits, Stop};
 use serde_json::json;
@@ -26,6 +26,7 @@ fn mirror(snapshot: &World, stream: &World, continuous: bool) -> Mirror {
         tokens: false,
         meter: Arc::new(Meter::default()),
         limits: Limits::default(),
+        existing: Existing::Refuse,
         retry: QUICK,
     }
 }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use faucet_core::error::Result;
-use faucet_core::mirror::{Mirror, Rows, Snapshot, run};
+use faucet_core::mirror::{Existing, Mirror, Rows, Snapshot, run};
 use faucet_core::observe::Meter;
 use faucet_core::pipeline::{Ended, Limits, Recipe, Stop};
 use faucet_core::ports::{Part, Parts, Split, Wanted};
@@ -72,6 +72,7 @@ fn mirror(parts: &Parted, stream: &World, concurrency: u32) -> Mirror {
         tokens: false,
         meter: Arc::new(Meter::default()),
         limits: Limits::default(),
+        existing: Existing::Refuse,
         retry: QUICK,
     }
 }

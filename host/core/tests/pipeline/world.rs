@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Error, Result, Retry};
 use faucet_core::mirror::Rows;
 use faucet_core::model::{Field, Kind, Op, Page, PageBuilder, Position, Schema, TableId, ValueRef};
-use faucet_core::pipeline::{Allowance, DeadLetters, Recipe};
+use faucet_core::pipeline::{Allowance, DeadLetters, Opening, Recipe};
 use faucet_core::ports::{
     Batch, Bookmark, Boundary, Capture, Discovered, Expect, Finding, Output, Rejected, SetAside, Sink, Source, Split,
     StateStore, Transform, Version, Versioned,
@@ -301,8 +301,8 @@ fn after_image(page: &Page, row: usize) -> String {
 
 #[async_trait]
 impl Recipe for World {
-    async fn source(&self, bookmark: Option<Bookmark>) -> Result<Box<dyn Source>> {
-        let at = bookmark.map_or(0, |b| b.0.as_u64().unwrap());
+    async fn source(&self, opening: Opening) -> Result<Box<dyn Source>> {
+        let at = opening.bookmark.map_or(0, |b| b.0.as_u64().unwrap());
         self.with(|s| {
             assert!(at >= s.pruned_to, "opened at {at}, but the upstream forgot all before {}", s.pruned_to);
             s.opened_at.push(at);

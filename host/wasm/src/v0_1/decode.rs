@@ -95,7 +95,7 @@ impl Decoder {
         schema::check_op(input, &fields)?;
         let key = schema::key(input, &fields, &kept, out.key)?;
         let table = schema::table(input, out.table)?;
-        let schema = self.schema(input, Schema { table, fields, key });
+        let schema = self.schema(input, Schema::new(table, fields).with_key(key));
         let moves = selection.moves(input, &schema, &columns);
         Ok(Page::new(schema, out.rows as usize, columns).with_moves(moves))
     }

@@ -39,7 +39,7 @@ impl Reader {
         if let Some(change) = &change {
             self.follow(&change.positions)?;
         }
-        let schema = self.schemas.share(Schema { table, fields, key });
+        let schema = self.schemas.share(Schema::new(table, fields).with_key(key));
         Ok(match change {
             None => Page::new(schema, rows, columns),
             Some(change) => Page::of_changes(schema, rows, columns, change),

@@ -14,6 +14,7 @@ use crate::pages::{DEFAULT_BATCH_SIZE, DeclaredColumns, check_batch_size};
 #[serde(deny_unknown_fields)]
 pub struct CsvSourceConfig {
     /// The file.
+    #[schemars(extend("x-identity" = true))]
     pub path: PathBuf,
     /// Whether the first line names the columns. Otherwise they are called column_1, column_2 and so on.
     #[serde(default = "yes")]
@@ -40,6 +41,7 @@ pub struct CsvSourceConfig {
 #[serde(deny_unknown_fields)]
 pub struct CsvSinkConfig {
     /// The file.
+    #[schemars(extend("x-identity" = true))]
     pub path: PathBuf,
     /// Whether the first line names the columns.
     #[serde(default = "yes")]

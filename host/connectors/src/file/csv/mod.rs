@@ -109,6 +109,14 @@ impl Sink for OpenSink {
         Ok(None)
     }
 
+    async fn holds_rows(&mut self) -> Result<Option<bool>> {
+        self.writer.run(|writer| Ok(writer.output().holds_bytes())).await
+    }
+
+    async fn clear(&mut self) -> Result<()> {
+        self.writer.run(|writer| writer.output().clear()).await
+    }
+
     async fn write(&mut self, page: Page) -> Result<()> {
         self.writer.run(move |writer| writer.write(&page)).await
     }

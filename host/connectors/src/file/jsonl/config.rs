@@ -12,6 +12,7 @@ use crate::pages::{DEFAULT_BATCH_SIZE, DeclaredColumns};
 #[serde(deny_unknown_fields)]
 pub struct JsonlSourceConfig {
     /// The file.
+    #[schemars(extend("x-identity" = true))]
     pub path: PathBuf,
     /// Kinds of members, such as `{ amount: decimal, paid_at: timestamptz }`. Those of other members are found from their
     /// values.
@@ -27,6 +28,7 @@ pub struct JsonlSourceConfig {
 #[serde(deny_unknown_fields)]
 pub struct JsonlSinkConfig {
     /// The file.
+    #[schemars(extend("x-identity" = true))]
     pub path: PathBuf,
     /// What happens to rows that are in the file: `append` keeps them, `overwrite` replaces them when the run ends.
     #[serde(default)]

@@ -9,7 +9,7 @@ use faucet_core::model::{ColumnBuilder, Op, Page, PageBuilder, Schema, TableId};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::catalog::Resolved;
+use super::catalog::{Missing, Resolved};
 use super::decode::{Fault, Image, Tuple, Value};
 use crate::postgres::decode::{Undecodable, text};
 
@@ -121,6 +121,40 @@ impl Assembler {
         row.after(new, None)?;
         self.end(at, Op::Insert, stamp);
         Ok(())
+    }
+
+    /// Adds an inserted row whose values are all known.
+    pub(super) fn insert_values(&mut self, oid: u32, values: &[Option<Vec<u8>>], stamp: Stamp) -> Result<()> {
+        let at = self.locate(oid)?;
+        let row = self.row(at);
+        let values = values.iter().map(|value| value.as_deref().map_or(Value::Null, Value::Text));
+        push_all(row.relation, row.builder.columns(), values, row.scratch)?;
+        self.end(at, Op::Insert, stamp);
+        Ok(())
+    }
+
+    /// What has to be asked for before an inserted row is whole.
+    pub(super) fn missing(&mut self, oid: u32, new: Tuple<'_>, bytes: usize) -> Result<Missing> {
+        let at = self.locate(oid)?;
+        let relation = self.row(at).relation;
+        if new.len() != relation.place.len() {
+            return Err(Fault::Corrupt("a row has another number of columns than its table").into());
+        }
+        let name = |at: usize| relation.schema.fields[relation.place[at]].name.to_string();
+        let is_key = |at: usize| match relation.schema.key.is_empty() {
+            true => relation.key[at],
+            false => relation.schema.key.contains(&relation.place[at]),
+        };
+        let (mut key, mut wanted, mut sent) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, value) in new.values().enumerate() {
+            match value {
+                Value::Text(text) if is_key(at) => key.push((name(at), String::from_utf8_lossy(text).into_owned())),
+                Value::Unchanged => wanted.push((at, name(at))),
+                Value::Text(_) | Value::Null => {}
+            }
+            sent.push(if let Value::Text(text) = value { Some(text.to_vec()) } else { None });
+        }
+        Ok(Missing { relation: oid, table: relation.root.unwrap_or(oid), key, wanted, sent, bytes })
     }
 
     /// Adds an updated row.

@@ -3,14 +3,14 @@
 use async_trait::async_trait;
 use faucet_core::error::Result;
 use faucet_core::model::Position;
-use faucet_core::ports::{Bookmark, Capture, Coverage, Discovered, Finding, Partitions};
+use faucet_core::ports::{Bookmark, Capture, Coverage, Discovered, Finding, Survey};
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 use super::blockers::{self, FIRST_WORD, NEXT_WORD};
 use super::config::PostgresCdcConfig;
 use super::lsn::Place;
-use super::partitions::PublishedPartitions;
+use super::survey::PublicationSurvey;
 use super::wire::Wire;
 use super::{covered, examine, open, preflight, slot};
 use crate::postgres::connect::Session;
@@ -90,8 +90,8 @@ impl Capture for SlotCapture {
         covered
     }
 
-    fn partitions(&self) -> Option<Box<dyn Partitions>> {
-        Some(Box::new(PublishedPartitions { config: self.config.clone() }))
+    fn survey(&self) -> Option<Box<dyn Survey>> {
+        Some(Box::new(PublicationSurvey { config: self.config.clone() }))
     }
 
     async fn examine(&mut self, bookmark: Option<&Bookmark>) -> Result<Vec<Finding>> {

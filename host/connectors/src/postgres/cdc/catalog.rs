@@ -4,17 +4,22 @@
 //! The catalog is as of now, the stream of some time ago. Where the two disagree the stream is right, and what the
 //! catalog no longer knows is done without.
 
-use faucet_core::error::Result;
+use faucet_core::error::{Error, Result};
+use faucet_core::mirror::RESYNC;
 use faucet_core::model::{ColumnBuilder, Field, Fill, Schema, TableId};
+use faucet_core::ports::SOURCE_CHANGED;
 use std::collections::HashMap;
 use std::sync::Arc;
+use tokio_postgres::SimpleQueryMessage;
 
 use super::decode::{Identity, Relation, RelationColumn};
 use super::lsn::Lsn;
+use super::survey::Record;
 use crate::postgres::connect::Session;
 use crate::postgres::decode::text;
 use crate::postgres::endpoint::Endpoint;
 use crate::postgres::error::from_driver;
+use crate::postgres::name::{list, literal, quoted};
 use crate::postgres::types::{Timestamps, Types};
 
 /// A relation message, owned: what is kept while the catalog is asked.
@@ -68,6 +73,26 @@ pub(super) struct Resolved {
     pub(super) root: Option<u32>,
 }
 
+/// An inserted row of which the stream didn't send every value.
+///
+/// A row that a filter left out before an update and lets pass after it comes as an insert, without the out-of-line values
+/// that the update left as they were.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Missing {
+    /// The relation of the insert.
+    pub(super) relation: u32,
+    /// The table to look in: the partitioned table for a partition.
+    pub(super) table: u32,
+    /// The key's columns and values.
+    pub(super) key: Vec<(String, String)>,
+    /// Places of the values that were not sent, and their columns.
+    pub(super) wanted: Vec<(usize, String)>,
+    /// The row as it was sent: a text, null, or nothing (`wanted`).
+    pub(super) sent: Vec<Option<Vec<u8>>>,
+    /// Bytes of the message.
+    pub(super) bytes: usize,
+}
+
 /// What the catalog knows about a table.
 #[derive(Debug, Default)]
 struct Known {
@@ -75,8 +100,9 @@ struct Known {
     table: Option<TableId>,
     /// Columns of the replica identity's index, or of the primary key, in the index's order.
     key: Vec<String>,
-    /// Columns of the table rows belong to, in its order.
+    /// Columns of the table rows belong to, in its order, and their numbers.
     order: Vec<String>,
+    numbers: Vec<i16>,
     not_null: Vec<String>,
     /// What rows hold that were there before a column was, as text by the column's name.
     missing: HashMap<String, String>,
@@ -87,6 +113,8 @@ struct Known {
 pub(super) struct Catalog {
     session: OnDemand,
     types: Types,
+    /// What was recorded of the source earlier.
+    record: Option<Record>,
 }
 
 /// A session that is opened anew when it broke: days may lie between two questions.
@@ -100,7 +128,7 @@ struct OnDemand {
 impl OnDemand {
     async fn get(&mut self) -> Result<&Session> {
         if self.session.as_ref().is_none_or(|s| s.is_closed()) {
-            self.session = Some(self.endpoint.connect(&self.pipeline).await?);
+            self.session = Some(self.endpoint.connect_source(&self.pipeline).await?);
         }
         Ok(self.session.as_ref().expect("it was opened above"))
     }
@@ -125,21 +153,30 @@ SELECT r.root, n.nspname::text, t.relname::text,
   ARRAY(SELECT a.attname::text FROM pg_catalog.pg_attribute a
     WHERE a.attrelid = r.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum),
   ARRAY(SELECT pg_catalog.array_to_string(a.attmissingval, '') FROM pg_catalog.pg_attribute a
-    WHERE a.attrelid = r.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum)
+    WHERE a.attrelid = r.oid AND a.atthasmissing AND NOT a.attisdropped ORDER BY a.attnum),
+  ARRAY(SELECT a.attnum FROM pg_catalog.pg_attribute a
+    WHERE a.attrelid = r.root AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum)
 FROM r JOIN pg_catalog.pg_class t ON t.oid = r.root JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace";
 
 impl Catalog {
-    pub(super) fn new(endpoint: Endpoint, pipeline: String, session: Session, timestamps: Timestamps) -> Self {
+    pub(super) fn new(
+        endpoint: Endpoint,
+        pipeline: String,
+        session: Session,
+        timestamps: Timestamps,
+        record: Option<Record>,
+    ) -> Self {
         let session = OnDemand { endpoint, pipeline, session: Some(session) };
-        Self { session, types: Types::new(timestamps) }
+        Self { session, types: Types::new(timestamps), record }
     }
 
     /// Makes a table ready to receive rows.
     ///
     /// # Errors
-    /// Failures of the connection.
+    /// `mirror.source_changed` for a column that took another one's name; failures of the connection.
     pub(super) async fn resolve(&mut self, described: &Described) -> Result<Resolved> {
         let known = self.known(described.oid).await?;
+        self.check_numbers(described, &known)?;
         let pairs: Vec<_> = described.columns.iter().map(|c| (c.oid, c.modifier)).collect();
         self.types.load(self.session.get().await?, pairs).await?;
         let fields = described.columns.iter().map(|c| self.field(c, &known)).collect();
@@ -182,7 +219,68 @@ impl Catalog {
         }
     }
 
+    /// The values that the columns `wanted` of a row have now, as text; `None` when the row isn't there under its `key` any
+    /// more.
+    ///
+    /// # Errors
+    /// Failures of the connection.
+    pub(super) async fn values(&mut self, missing: &Missing) -> Result<Option<Vec<Option<String>>>> {
+        let name = "SELECT $1::pg_catalog.oid::pg_catalog.regclass::text, \
+                    EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid = $1)";
+        let row = self.session.get().await?.query_one(name, &[&missing.table]).await.map_err(|e| from_driver(&e))?;
+        let (table, exists): (String, bool) = (row.get(0), row.get(1));
+        if !exists || missing.key.is_empty() {
+            return Ok(None);
+        }
+        let key = missing.key.iter().map(|(name, value)| format!("{} = {}", quoted(name), literal(value)));
+        let sql = format!(
+            "SELECT {} FROM {table} WHERE {}",
+            list(missing.wanted.iter().map(|(_, name)| name.as_str())),
+            key.collect::<Vec<_>>().join(" AND ")
+        );
+        let found = self.session.get().await?.simple_query(&sql).await.map_err(|e| from_driver(&e))?;
+        let row = found.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        Ok(row.map(|row| (0..row.len()).map(|at| row.get(at).map(str::to_owned)).collect()))
+    }
+
+    /// A column of the table that was recorded has the number it had. Under its name, another column's values would be
+    /// taken for its own.
+    fn check_numbers(&self, described: &Described, known: &Known) -> Result<()> {
+        let Some(recorded) = self.record.as_ref().and_then(|record| record.table.as_ref()) else { return Ok(()) };
+        if recorded.oid != known.root.unwrap_or(described.oid) {
+            return Ok(());
+        }
+        let number = |name: &str| known.order.iter().position(|known| known == name).map(|at| known.numbers[at]);
+        let is_another = |c: &&DescribedColumn| {
+            let before = recorded.columns.iter().find(|(_, name)| **name == c.name).map(|(number, _)| *number);
+            before.is_some_and(|before| number(&c.name).is_some_and(|now| now != before))
+        };
+        match described.columns.iter().find(is_another) {
+            None => Ok(()),
+            Some(column) => {
+                let what = format!(
+                    "column \"{}\" of {} was dropped and made again, and the destination has its old values",
+                    column.name, described.table
+                );
+                Err(Error::new(&SOURCE_CHANGED, what).hint(RESYNC))
+            }
+        }
+    }
+
+    /// What the catalog knows of the table; of one that was a partition when the log was written, what it knows of the
+    /// table above.
     async fn known(&mut self, oid: u32) -> Result<Known> {
+        let found = self.read(oid).await?;
+        match (found.root, self.record.as_ref().and_then(|record| record.once_above(oid))) {
+            (None, Some(root)) => Ok(Known { root: Some(root), ..self.read(root).await? }),
+            _ => Ok(found),
+        }
+    }
+
+    async fn read(&mut self, oid: u32) -> Result<Known> {
         let row = self.session.get().await?.query_opt(TABLE, &[&oid]).await.map_err(|e| from_driver(&e))?;
         Ok(row.map_or_else(Known::default, |row| {
             let root: u32 = row.get(0);
@@ -193,6 +291,7 @@ impl Catalog {
                 order: row.get(4),
                 not_null: row.get(5),
                 missing: row.get::<_, Vec<String>>(6).into_iter().zip(row.get::<_, Vec<String>>(7)).collect(),
+                numbers: row.get(8),
             }
         }))
     }
@@ -237,8 +336,9 @@ fn combine(described: &Described, known: Known, fields: Vec<Field>) -> Resolved 
         (_, _) => described.table.clone(),
     };
     let fields = order.iter().map(|&column| fields[column].clone()).collect();
+    let source_id = known.root.unwrap_or(described.oid).to_string();
     Resolved {
-        schema: Arc::new(Schema::new(table, fields).with_key(key)),
+        schema: Arc::new(Schema::new(table, fields).with_key(key).identified(source_id)),
         place,
         key: described.columns.iter().map(|c| c.key).collect(),
         root: known.root,

@@ -32,6 +32,7 @@ pub struct PostgresCdcConfig {
     /// The replication slot: 1 to 63 of `a-z`, `0-9` and `_`; unique on the server, one per pipeline.
     pub slot_name: String,
     /// The publication that says which tables are covered.
+    #[schemars(extend("x-identity" = true))]
     pub publication_name: String,
     /// Whether a slot that isn't there is created. Never done when a bookmark is stored: the changes since would be
     /// missing.

@@ -164,7 +164,11 @@ pub enum Image<'a> {
 
 /// The values of a row, in the order of the relation's columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tuple<'a>(Counted<'a>);
+pub struct Tuple<'a> {
+    values: Counted<'a>,
+    /// Whether any of them is [`Value::Unchanged`].
+    unsent: bool,
+}
 
 /// One value of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,7 +197,7 @@ struct Counted<'a> {
 /// # Errors
 /// [`Fault`], for a message that is damaged or was not asked for.
 pub fn message(bytes: &[u8]) -> Result<Message<'_>> {
-    let mut reader = Reader { rest: bytes };
+    let mut reader = Reader::new(bytes);
     let message = match reader.u8()? {
         b'I' => Message::Insert { relation: reader.u32()?, new: reader.new_tuple()? },
         b'U' => update(&mut reader)?,
@@ -283,9 +287,16 @@ const EPOCH_MICROS: i64 = 946_684_800_000_000;
 
 struct Reader<'a> {
     rest: &'a [u8],
+    /// A value that was not sent was met.
+    unsent: bool,
 }
 
 impl<'a> Reader<'a> {
+    #[inline]
+    fn new(bytes: &'a [u8]) -> Self {
+        Self { rest: bytes, unsent: false }
+    }
+
     #[inline]
     fn take(&mut self, length: usize) -> Result<&'a [u8]> {
         let (taken, rest) = self.rest.split_at_checked(length).ok_or(Fault::Corrupt("it ends early"))?;
@@ -358,7 +369,10 @@ impl<'a> Reader<'a> {
                 Ok(Value::Text(self.take(length)?))
             }
             b'n' => Ok(Value::Null),
-            b'u' => Ok(Value::Unchanged),
+            b'u' => {
+                self.unsent = true;
+                Ok(Value::Unchanged)
+            }
             b'b' => Err(Fault::Corrupt("a value is in binary format, which was not asked for")),
             _ => Err(Fault::Corrupt("a value is of no known kind")),
         }
@@ -366,7 +380,9 @@ impl<'a> Reader<'a> {
 
     #[inline]
     fn tuple(&mut self) -> Result<Tuple<'a>> {
-        self.counted(|r| r.value().map(drop)).map(Tuple)
+        self.unsent = false;
+        let values = self.counted(|r| r.value().map(drop))?;
+        Ok(Tuple { values, unsent: self.unsent })
     }
 
     fn new_tuple(&mut self) -> Result<Tuple<'a>> {
@@ -392,7 +408,7 @@ impl<'a> Reader<'a> {
 impl<'a> Relation<'a> {
     /// Its columns, in the order of its rows' values.
     pub fn columns(&self) -> impl Iterator<Item = RelationColumn<'a>> + use<'a> {
-        let mut reader = Reader { rest: self.columns.bytes };
+        let mut reader = Reader::new(self.columns.bytes);
         // Reading stops at the first fault, and there is none: the bytes were checked.
         std::iter::from_fn(move || reader.relation_column().ok()).take(self.columns.count)
     }
@@ -401,19 +417,25 @@ impl<'a> Relation<'a> {
 impl<'a> Tuple<'a> {
     /// How many values there are.
     pub fn len(&self) -> usize {
-        self.0.count
+        self.values.count
+    }
+
+    /// Whether a value was not sent.
+    #[inline]
+    pub fn has_unsent(&self) -> bool {
+        self.unsent
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.0.count == 0
+        self.values.count == 0
     }
 
     /// The values.
     #[inline]
     pub fn values(&self) -> impl Iterator<Item = Value<'a>> + use<'a> {
-        let mut reader = Reader { rest: self.0.bytes };
-        std::iter::from_fn(move || reader.value().ok()).take(self.0.count)
+        let mut reader = Reader::new(self.values.bytes);
+        std::iter::from_fn(move || reader.value().ok()).take(self.values.count)
     }
 }
 

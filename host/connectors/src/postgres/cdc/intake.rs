@@ -13,7 +13,7 @@ use faucet_core::ports::{Batch, Boundary};
 use std::collections::HashMap;
 
 use super::assemble::{Assembler, Stamp};
-use super::catalog::{Described, Resolved};
+use super::catalog::{Described, Missing, Resolved};
 use super::decode::{Fault, Image, Message, Tuple, message};
 use super::lsn::{Lsn, Place};
 
@@ -41,6 +41,8 @@ pub(super) enum Question {
     Relation(Described),
     /// Partitions were emptied, with or without all others of their table.
     Truncate(Vec<u32>),
+    /// A row was inserted, and some of its values were not sent.
+    Incomplete(Box<Missing>),
 }
 
 #[derive(Debug)]
@@ -140,7 +142,7 @@ impl Intake {
     #[inline]
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Step> {
         match message(bytes)? {
-            Message::Insert { relation, new } => self.row(bytes.len(), |rows, stamp| rows.insert(relation, new, stamp)),
+            Message::Insert { relation, new } => self.insert(bytes.len(), relation, new),
             Message::Update { relation, old, new } => self.update(bytes.len(), relation, old, new),
             Message::Delete { relation, old } => self.row(bytes.len(), |rows, stamp| rows.delete(relation, old, stamp)),
             Message::Begin { commit, committed_at } => self.begin(commit, committed_at),
@@ -260,6 +262,27 @@ impl Intake {
         }
         self.committed_at = Some(transaction.committed_at);
         Ok(Step::Ended)
+    }
+
+    fn insert(&mut self, bytes: usize, relation: u32, new: Tuple<'_>) -> Result<Step> {
+        if new.has_unsent() && self.transaction.as_ref().is_some_and(|transaction| !transaction.skip) {
+            let missing = self.assembler.missing(relation, new, bytes)?;
+            self.question = Some(Question::Incomplete(Box::new(missing)));
+            return Ok(Step::Ask);
+        }
+        self.row(bytes, |rows, stamp| rows.insert(relation, new, stamp))
+    }
+
+    /// Answers a [`Question::Incomplete`]: `values` are those that were not sent, as they are now. A row that isn't there
+    /// any more is left out: what became of it comes later in the stream.
+    pub(super) fn completed(&mut self, missing: &Missing, values: Option<Vec<Option<String>>>) -> Result<()> {
+        self.question = None;
+        let Some(values) = values else { return Ok(()) };
+        let mut row = missing.sent.clone();
+        for ((place, _), value) in missing.wanted.iter().zip(values) {
+            row[*place] = value.map(String::into_bytes);
+        }
+        self.row(missing.bytes, |rows, stamp| rows.insert_values(missing.relation, &row, stamp)).map(drop)
     }
 
     fn update(&mut self, bytes: usize, relation: u32, old: Option<Image<'_>>, new: Tuple<'_>) -> Result<Step> {

@@ -21,13 +21,13 @@ mod intake;
 pub mod lsn;
 mod meter;
 mod open;
-mod partitions;
 mod preflight;
 #[cfg(test)]
 mod sample;
 mod silence;
 mod slot;
 mod stream;
+mod survey;
 mod timeline;
 mod wire;
 

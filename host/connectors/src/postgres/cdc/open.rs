@@ -17,6 +17,7 @@ use super::preflight::{self, Server};
 use super::silence::{Silence, Walsender};
 use super::slot::{self, Life, Slot};
 use super::stream::{Pace, Stream};
+use super::survey::Record;
 use super::timeline::Watch;
 use super::wire::{Started, Wire, quote_text};
 use crate::postgres::connect::Session;
@@ -38,15 +39,15 @@ pub(super) async fn stream(mut config: PostgresCdcConfig, context: SourceContext
     }
     let endpoint = Endpoint::new(&config.connection_url, config.tls.as_ref())?;
     let bookmark = context.bookmark.as_ref().map(Place::from_bookmark).transpose()?;
-    let session = endpoint.connect(&context.pipeline).await?;
+    let session = endpoint.connect_source(&context.pipeline).await?;
     let server = preflight::server(&session).await?;
     let published = preflight::publication(&session, &config.publication_name).await;
     published.map_err(|error| preflight::gone(error, &config.publication_name, bookmark.is_some()))?;
     let mut wire = Wire::connect(&endpoint, &context.pipeline).await?;
     let here = preflight::identify(&mut wire).await?;
     let start = match config.slot_type {
-        SlotType::Permanent => permanent(&config, &session, &mut wire, &server, &here, bookmark).await?,
-        SlotType::Temporary => temporary(&config, &session, &mut wire, bookmark).await?,
+        SlotType::Permanent => permanent(&config, &session, &mut wire, &server, &here, bookmark.as_ref()).await?,
+        SlotType::Temporary => temporary(&config, &session, &mut wire, bookmark.as_ref()).await?,
     };
     let watch = match server.standby {
         true => Some(Watch::new(Wire::connect(&endpoint, &context.pipeline).await?, here.timeline)),
@@ -56,6 +57,9 @@ pub(super) async fn stream(mut config: PostgresCdcConfig, context: SourceContext
     let walsender =
         Walsender { pid: wire.pid(), slot: config.slot_name.clone(), publication: config.publication_name.clone() };
     let (inbox, out) = begin(wire, &config, &session, start.lsn).await?;
+    if let (Some(bookmark), SlotType::Permanent) = (&bookmark, config.slot_type) {
+        still_holds(&config, &session, bookmark).await?;
+    }
     tracing::debug!(slot = config.slot_name, start = %start.lsn, "streaming changes");
     let pace = pace(&config, &server);
     // To the server, position 0 confirms nothing; a bookmark may lie beyond what it heard of.
@@ -63,7 +67,8 @@ pub(super) async fn stream(mut config: PostgresCdcConfig, context: SourceContext
     let feedback = Feedback::start(out, confirmed, pace.status_interval);
     let beat = |span: Span| Heartbeat::start(endpoint.clone(), context.pipeline.clone(), span.duration());
     let heartbeat = config.heartbeat_interval.map(beat);
-    let catalog = Catalog::new(endpoint, context.pipeline.clone(), session, config.timestamps);
+    let record = context.covered.as_ref().map(Record::read).transpose()?;
+    let catalog = Catalog::new(endpoint, context.pipeline.clone(), session, config.timestamps, record);
     let intake = Intake::new(start, config.batch_size.get() as usize);
     let silence = Silence::new(silence(&server), walsender);
     let meter = Meter::new(&context.pipeline);
@@ -120,16 +125,25 @@ async fn permanent(
     wire: &mut Wire,
     server: &Server,
     here: &Place,
-    bookmark: Option<Place>,
+    bookmark: Option<&Place>,
 ) -> Result<Lsn> {
     let Some(bookmark) = bookmark else {
         let (_, confirmed) = ensure_slot(config, session, wire, server, true).await?;
         return Ok(confirmed);
     };
-    preflight::same_log(wire, here, &bookmark).await?;
+    preflight::same_log(wire, here, bookmark).await?;
     let (slot, confirmed) = ensure_slot(config, session, wire, server, false).await?;
     slot.check_holds(confirmed, bookmark.lsn)?;
     Ok(bookmark.lsn)
+}
+
+/// Looks again now that the slot is ours: until then another reader may have moved it, and the server would begin where
+/// that one ended, without a word.
+async fn still_holds(config: &PostgresCdcConfig, session: &Session, bookmark: &Place) -> Result<()> {
+    match Slot::find(session, &config.slot_name).await? {
+        Some(slot) => slot.check_holds(slot.confirmed.unwrap_or_default(), bookmark.lsn),
+        None => Err(slot::missing(&config.slot_name, true)),
+    }
 }
 
 /// Where a stream from a temporary slot starts: now.
@@ -137,7 +151,7 @@ async fn temporary(
     config: &PostgresCdcConfig,
     session: &Session,
     wire: &mut Wire,
-    bookmark: Option<Place>,
+    bookmark: Option<&Place>,
 ) -> Result<Lsn> {
     if let Some(bookmark) = bookmark {
         tracing::warn!(

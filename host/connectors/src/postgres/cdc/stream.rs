@@ -230,6 +230,10 @@ impl Stream {
                 }
                 self.intake.truncated(&oids, &leaves)?;
             }
+            Some(Question::Incomplete(missing)) => {
+                let values = self.catalog.values(&missing).await?;
+                self.intake.completed(&missing, values)?;
+            }
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 
 use faucet_core::error::{Blame, Code, Error, Result, Retry};
 use faucet_core::model::TableId;
-use faucet_core::ports::Coverage;
+use faucet_core::ports::{Coverage, QUERY_DIFFERS};
 use tokio_postgres::Client;
 
 use super::plan::failed;
@@ -42,6 +42,23 @@ pub fn refuse_if_limited(coverage: &[Coverage], why: &str) -> Result<()> {
         limited.table
     );
     Err(Error::new(&NOT_COVERED, what).hint("write the query as `SELECT * FROM table`, with a WHERE clause if need be"))
+}
+
+/// Refuses a condition that leaves out rows which the stream goes on to carry. Those that come later are in the stream.
+pub async fn refuse_if_narrower(client: &Client, selection: &Selection<'_>, limits: &Limits) -> Result<()> {
+    let Some(condition) = selection.condition else { return Ok(()) };
+    let covered = limits.filter.as_ref().map(|filter| format!("({filter}) AND ")).unwrap_or_default();
+    let from = selection.from.trim_end();
+    let sql = format!("SELECT EXISTS (SELECT\n{from}\nWHERE {covered}(\n{condition}\n) IS NOT TRUE)");
+    let narrower: bool = client.query_one(&sql, &[]).await.map_err(|e| failed(&e))?.get(0);
+    if !narrower {
+        return Ok(());
+    }
+    let what = format!("the snapshot's query leaves out rows of {}, which the change stream carries", selection.table);
+    Err(Error::new(&QUERY_DIFFERS, what).hint(
+        "remove its WHERE; to leave rows out use a row filter of the publication, or a `filter` transform, which both \
+         phases go through",
+    ))
 }
 
 /// The limits of `selection` from `relation`.

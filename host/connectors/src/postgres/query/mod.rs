@@ -18,6 +18,7 @@ mod limits;
 mod plan;
 mod range;
 mod reader;
+pub(in crate::postgres) mod reads;
 mod selection;
 mod split;
 mod table;
@@ -31,6 +32,7 @@ use serde::Deserialize;
 use super::types::Timestamps;
 use super::{ConnectionUrl, Endpoint, TlsConfig};
 use reader::QuerySource;
+pub(super) use split::system;
 use split::{PartSpec, QuerySplit};
 
 /// Configuration of source `postgres`.
@@ -125,7 +127,7 @@ impl SourceConnector for Query {
 
     async fn open(config: QueryConfig, context: SourceContext) -> Result<Box<dyn Source>> {
         let endpoint = Endpoint::new(&config.connection_url, config.tls.as_ref())?;
-        let session = endpoint.connect(&context.pipeline).await?;
+        let session = endpoint.connect_source(&context.pipeline).await?;
         let part = match &context.part {
             None => PartSpec { query: config.query.clone(), snapshot: None },
             Some(part) => PartSpec::read(part)?,

@@ -22,7 +22,7 @@ use super::plan::failed;
 use super::range::{self, Cuts, KeyColumn};
 use super::selection::Selection;
 use super::table::{self, Relation, Tree};
-use super::{QueryConfig, lex};
+use super::{QueryConfig, lex, reads};
 use crate::postgres::error::{CONFLICT, from_driver};
 use crate::postgres::name::{list, quoted};
 use crate::postgres::{Endpoint, Session};
@@ -113,7 +113,7 @@ pub struct QuerySplit {
 impl Split for QuerySplit {
     async fn plan(&mut self, wanted: Wanted) -> Result<Parts> {
         let endpoint = Endpoint::new(&self.config.connection_url, self.config.tls.as_ref())?;
-        let session = endpoint.connect(&self.pipeline).await?;
+        let session = endpoint.connect_source(&self.pipeline).await?;
         let planned = Planner { client: &session, wanted }.plan(&self.config.query).await;
         match planned.map_err(|e| e.context("planning the snapshot"))? {
             (parts, true) => {
@@ -125,6 +125,14 @@ impl Split for QuerySplit {
                 Ok(parts)
             }
         }
+    }
+
+    async fn reads(&mut self) -> Result<Option<Value>> {
+        let endpoint = Endpoint::new(&self.config.connection_url, self.config.tls.as_ref())?;
+        let session = endpoint.connect_source(&self.pipeline).await?;
+        let reads = reads::of(&session, &self.config.query).await;
+        session.close().await;
+        Ok(Some(json!(reads?)))
     }
 
     async fn close(&mut self) {
@@ -161,6 +169,7 @@ impl Planner<'_> {
             None => return self.unlimited(query, "there is no such table").await,
         };
         let limits = limits::of(self.client, &selection, &relation, &self.wanted.coverage).await?;
+        limits::refuse_if_narrower(self.client, &selection, &limits).await?;
         let statement = statement(&selection, &limits, &[]);
         // Outside of a transaction, which a failure would end.
         let rows = estimate::of_selection(self.client, &selection, &limits, relation.oid, &statement).await;
@@ -330,7 +339,7 @@ fn whole(statement: &str, rows: Option<u64>) -> (Parts, bool) {
 }
 
 /// The cluster's own number; a role may be kept from asking.
-async fn system(client: &Client) -> Option<String> {
+pub(in crate::postgres) async fn system(client: &Client) -> Option<String> {
     one(client, "SELECT system_identifier::text FROM pg_catalog.pg_control_system()").await.ok()
 }
 

@@ -348,6 +348,29 @@ impl Sink for PostgresSink {
         Ok(token)
     }
 
+    async fn holds_rows(&mut self) -> Result<Option<bool>> {
+        let Some(target) = self.target.as_ref().filter(|_| self.config.write_mode != WriteMode::Overwrite) else {
+            return Ok(None);
+        };
+        let sql = format!("SELECT EXISTS (SELECT FROM {})", target.sql());
+        self.begin_use()?;
+        let row = self.client().query_one(&sql, &[]).await.map_err(|e| from_driver(&e))?;
+        self.usable = true;
+        Ok(Some(row.get(0)))
+    }
+
+    async fn clear(&mut self) -> Result<()> {
+        self.begin_use()?;
+        if let Some(target) = &self.target {
+            let delete = format!("DELETE FROM {}", target.sql());
+            self.begin().await?;
+            self.client().batch_execute(&delete).await.map_err(|e| from_driver(&e))?;
+            self.commit_open(None).await?;
+        }
+        self.usable = true;
+        Ok(())
+    }
+
     async fn write(&mut self, page: Page) -> Result<()> {
         self.begin_use()?;
         if !page.is_empty() {

@@ -157,6 +157,17 @@ impl Sink for OpenSink {
         self.writer.run(move |writer| writer.last_token(&scope)).await
     }
 
+    async fn holds_rows(&mut self) -> Result<Option<bool>> {
+        match self.keeps_tokens {
+            true => self.writer.run(|writer| writer.holds_rows()).await,
+            false => Ok(None),
+        }
+    }
+
+    async fn clear(&mut self) -> Result<()> {
+        self.writer.run(Writer::clear).await
+    }
+
     async fn write(&mut self, page: Page) -> Result<()> {
         self.aside.extend(self.writer.run(move |writer| writer.write(page)).await?);
         Ok(())

@@ -14,6 +14,7 @@ use super::target::{self, KeyCheck, TableColumn};
 use super::{AFTER_ERROR, SqliteSinkConfig, TABLE_MISSING, VALUE_WOULD_CHANGE, token};
 use crate::sql::{KEY_NULL, OfRows, Parts, QUARANTINED, RowOp, check_key, check_left_out, classify};
 use crate::sqlite::error::{CONSTRAINT, from_driver};
+use crate::sqlite::name::quoted;
 
 /// Statements that SQLite keeps prepared between pages.
 const PREPARED: usize = 64;
@@ -76,6 +77,27 @@ impl Writer {
     /// See [`faucet_core::ports::Sink::last_token`].
     pub(super) fn last_token(&mut self, scope: &str) -> Result<Option<String>> {
         self.guard(|connection, state| token::read(connection, scope).map_err(|e| state.failed(&e)))
+    }
+
+    /// See [`faucet_core::ports::Sink::holds_rows`].
+    pub(super) fn holds_rows(&mut self) -> Result<Option<bool>> {
+        self.guard(|connection, state| {
+            if state.columns.is_none() {
+                return Ok(Some(false));
+            }
+            let sql = format!("SELECT EXISTS (SELECT 1 FROM {})", quoted(&state.config.table_name));
+            connection.query_row(&sql, [], |row| row.get(0)).map(Some).map_err(|e| state.failed(&e))
+        })
+    }
+
+    /// See [`faucet_core::ports::Sink::clear`].
+    pub(super) fn clear(&mut self) -> Result<()> {
+        self.guard(|connection, state| {
+            state.begin(connection)?;
+            let sql = format!("DELETE FROM {}", quoted(&state.config.table_name));
+            connection.execute(&sql, []).map_err(|e| state.failed(&e))?;
+            state.end(connection, "COMMIT")
+        })
     }
 
     /// See [`faucet_core::ports::Sink::write`]. Returns the rows that were set aside.

@@ -4,31 +4,27 @@
 //! same transaction. Rows written through the table are younger. After a TRUNCATE no row is older than the partition's
 //! file; after a rewrite (`VACUUM FULL`) the rows are as old as before.
 
-use async_trait::async_trait;
 use faucet_core::error::Result;
-use faucet_core::ports::{Partition, PartitionChange, PartitionSet, Partitions};
+use faucet_core::ports::{Difference, Weight};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use tokio_postgres::{Client, Row};
 
-use super::capture::SHOWN;
-use super::config::PostgresCdcConfig;
-use crate::postgres::endpoint::Endpoint;
 use crate::postgres::error::from_driver;
 use crate::postgres::name::qualified;
 
-/// The partitions behind a publication.
-pub(super) struct PublishedPartitions {
-    pub(super) config: PostgresCdcConfig,
-}
+/// The partitions of a table, by their OIDs.
+pub(in crate::postgres::cdc) type Partitions = BTreeMap<u32, Partition>;
 
-#[async_trait]
-impl Partitions for PublishedPartitions {
-    async fn look(&mut self, known: Option<&PartitionSet>) -> Result<(PartitionSet, Vec<PartitionChange>)> {
-        let endpoint = Endpoint::new(&self.config.connection_url, self.config.tls.as_ref())?;
-        let session = endpoint.connect(SHOWN).await?;
-        let looked = look(&session, &self.config.publication_name, known).await;
-        session.close().await;
-        looked
-    }
+/// A partition that holds rows itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::postgres::cdc) struct Partition {
+    pub(super) name: String,
+    /// The number of the file its rows are in, which is another one after they were replaced as a whole.
+    file: Option<u32>,
+    /// Whether it had rows: one that never had any can't lose them.
+    #[serde(default)]
+    held: bool,
 }
 
 /// Leaves of the partitioned tables that are published, by themselves or by their root.
@@ -48,11 +44,13 @@ WHERE t.isleaf AND c.relkind = 'r'
   AND (r.oid IN (SELECT oid FROM published) OR c.oid IN (SELECT oid FROM published))
 ORDER BY c.oid";
 
-async fn look(
+/// The partitions now, and what came or went with them as a whole since they were those that are `known`: no change of the
+/// stream tells of it. A partition that was made empty, and filled through the table, is no difference.
+pub(super) async fn look(
     client: &Client,
     publication: &str,
-    known: Option<&PartitionSet>,
-) -> Result<(PartitionSet, Vec<PartitionChange>)> {
+    known: Option<&Partitions>,
+) -> Result<(Partitions, Vec<Difference>)> {
     let rows = client.query(LEAVES, &[&publication]).await.map_err(|e| from_driver(&e))?;
     let mut leaves: Vec<Leaf> = rows.iter().map(Leaf::read).collect();
     for leaf in &mut leaves {
@@ -60,15 +58,15 @@ async fn look(
         let same = before.is_some_and(|before| before.held && before.file == leaf.partition.file);
         leaf.partition.held = same || holds_rows(client, leaf).await?;
     }
-    let now: PartitionSet = leaves.iter().map(|leaf| (leaf.oid, leaf.partition.clone())).collect();
+    let now: Partitions = leaves.iter().map(|leaf| (leaf.oid, leaf.partition.clone())).collect();
     let Some(known) = known else { return Ok((now, Vec::new())) };
     let gone = known.iter().filter(|(oid, _)| !now.contains_key(oid));
-    let mut changes: Vec<_> = gone.map(|(_, partition)| PartitionChange::Gone(partition.name.clone())).collect();
+    let mut changes: Vec<_> = gone.map(|(_, partition)| went(&partition.name)).collect();
     let mut emptied = Vec::new();
     for leaf in &leaves {
         match known.get(&leaf.oid) {
             None if brought_rows(client, leaf).await? => {
-                changes.push(PartitionChange::Attached(leaf.partition.name.clone()));
+                changes.push(came(&leaf.partition.name));
             }
             Some(before) if before.file != leaf.partition.file => emptied.extend(emptied_by(client, leaf).await?),
             None | Some(_) => {}
@@ -76,8 +74,23 @@ async fn look(
     }
     let held = |leaf: &Leaf| known.get(&leaf.oid).is_some_and(|before| before.held);
     let alone = emptied_alone(&leaves, &emptied).filter(|leaf| held(leaf));
-    changes.extend(alone.map(|leaf| PartitionChange::Emptied(leaf.partition.name.clone())));
+    changes.extend(alone.map(|leaf| emptied_one(&leaf.partition.name)));
     Ok((now, changes))
+}
+
+fn came(name: &str) -> Difference {
+    let what = format!("partition {name} was attached with rows in it, which the destination lacks");
+    Difference::new(Weight::Arrived, what)
+}
+
+fn went(name: &str) -> Difference {
+    let what = format!("partition {name} was detached or dropped, and the destination has its rows");
+    Difference::new(Weight::Missed, what)
+}
+
+fn emptied_one(name: &str) -> Difference {
+    let what = format!("partition {name} was truncated alone, and the destination has its rows");
+    Difference::new(Weight::Missed, what)
 }
 
 struct Leaf {
