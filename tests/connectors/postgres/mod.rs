@@ -3,6 +3,7 @@
 mod append;
 mod ended;
 mod fold;
+mod order;
 mod overwrite;
 mod query;
 mod support;

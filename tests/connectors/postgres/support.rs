@@ -38,6 +38,18 @@ impl TestSink {
         block(sink.open(&config, SinkContext { pipeline: "test".into(), ..SinkContext::default() })).map(Self)
     }
 
+    /// One that sets rows aside instead of failing.
+    #[track_caller]
+    pub fn open_setting_aside(db: &Database, extra: Value) -> Self {
+        let context = SinkContext { pipeline: "test".into(), sets_aside: true, ..SinkContext::default() };
+        block(erase_sink::<Table>().open(&config(db, extra), context)).map(Self).unwrap()
+    }
+
+    /// The rows that were set aside since the last call.
+    pub fn aside(&mut self) -> usize {
+        self.0.set_aside().iter().map(|aside| aside.rows.rows()).sum()
+    }
+
     pub fn write(&mut self, page: &Page) -> Result<()> {
         block(self.0.write(page.clone()))
     }

@@ -108,8 +108,8 @@ impl Parts {
     }
 }
 
-/// The rows of `page` that stay together.
-fn ties(page: &Page, key: &[usize]) -> Vec<(usize, usize)> {
+/// First and last of the rows of `page` that stay together.
+pub(super) fn ties(page: &Page, key: &[usize]) -> Vec<(usize, usize)> {
     let mut ties = Vec::with_capacity(page.moves().len());
     let mut arrived = HashMap::new();
     for m in page.moves() {

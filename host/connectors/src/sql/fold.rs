@@ -72,7 +72,27 @@ pub enum Rest {
     },
 }
 
+/// Where a page has what tells its rows apart.
+#[derive(Debug, Clone, Copy)]
+pub struct Keying<'a> {
+    /// The key's columns.
+    pub key: &'a [usize],
+    /// The column that says what a row does, which is no part of it.
+    pub marker: Option<usize>,
+}
+
 impl Folded {
+    /// Nothing, of a page each of whose rows stands for itself.
+    pub fn nothing() -> Self {
+        Self { truncate: false, upserts: Vec::new(), deletes: Vec::new(), skipped: 0, continues: Vec::new() }
+    }
+
+    /// Whether it is a page of `rows` rows as it was: each puts a whole row under a key of its own.
+    pub fn is_plain(&self, rows: usize) -> bool {
+        let whole = self.upserts.len() == rows && self.upserts.iter().all(|upsert| upsert.rest == Rest::Complete);
+        whole && self.deletes.is_empty() && !self.truncate
+    }
+
     /// The row of the page that has the slot of `row` in `column`: itself, or the nearest earlier one that does (F2).
     #[inline]
     pub fn source(&self, page: &Page, column: usize, row: u32) -> u32 {
@@ -201,7 +221,7 @@ impl<'a> Folding<'a> {
             (None, State::Untouched) => (NONE, Rest::Own),
             (None, State::Gone) => (NONE, Rest::Complete),
         };
-        let partial = self.absents && self.is_partial(row);
+        let partial = self.absents && is_partial(self.page, self.marker, row as usize);
         let rest = match (partial && makes, rest) {
             (true, Rest::Own) => Rest::OwnOrDefaults,
             (true, Rest::Complete) if earlier == NONE => Rest::Defaults,
@@ -272,12 +292,6 @@ impl<'a> Folding<'a> {
         folded
     }
 
-    /// Whether the row itself leaves a column out.
-    fn is_partial(&self, row: u32) -> bool {
-        let data = self.page.columns().iter().enumerate().filter(|(index, _)| Some(*index) != self.marker);
-        data.into_iter().any(|(_, column)| column.is_absent(row as usize))
-    }
-
     /// Whether the old image in `deleted` is not that of the page's row `present`.
     fn contradicts(&self, deleted: u32, present: u32) -> bool {
         self.page.columns().iter().enumerate().filter(|(index, _)| Some(*index) != self.marker).any(
@@ -289,6 +303,12 @@ impl<'a> Folding<'a> {
             },
         )
     }
+}
+
+/// Whether the row itself leaves a column out.
+pub(super) fn is_partial(page: &Page, marker: Option<usize>, row: usize) -> bool {
+    let data = page.columns().iter().enumerate().filter(|(index, _)| Some(*index) != marker);
+    data.into_iter().any(|(_, column)| column.is_absent(row))
 }
 
 /// Where the rest of a row is once it has moved to a key whose state was `before`.

@@ -5,12 +5,14 @@ mod drift;
 mod fold;
 mod key;
 mod marker;
+mod order;
 
 pub use aside::{OfRows, Parts, QUARANTINED, check_left_out};
 pub use drift::{TYPE_INCOMPATIBLE, incompatible, tell};
-pub use fold::{Folded, Rest, Upsert, fold};
+pub use fold::{Folded, Keying, Rest, Upsert, fold};
 pub use key::{KEY_NULL, RowKey, check_key};
 pub use marker::{DeleteMarker, MarkerValue, OnTruncate, RowOp, TRUNCATED, classify};
+pub use order::{Change, Stretch, each_change, stretches};
 
 use faucet_core::error::Code;
 

@@ -6,7 +6,7 @@ use faucet_core::ports::OnDrift;
 
 use super::writer::PostgresSink;
 use crate::postgres::encode::{NOT_A_NUMBER, VALUE_TOO_LARGE};
-use crate::postgres::error::{CONSTRAINT_VIOLATED, RAISED, VALUE_REFUSED, from_driver};
+use crate::postgres::error::{CONSTRAINT_VIOLATED, RAISED, VALUE_REFUSED};
 use crate::sql::{self, KEY_NULL, OfRows, Parts, QUARANTINED};
 
 static OF_ROWS: OfRows =
@@ -43,9 +43,5 @@ impl PostgresSink {
             Err(_) => {}
         }
         applied
-    }
-
-    async fn run(&self, sql: &str) -> Result<()> {
-        self.client().batch_execute(sql).await.map_err(|e| from_driver(&e))
     }
 }

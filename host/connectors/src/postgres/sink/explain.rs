@@ -43,7 +43,7 @@ impl PostgresSink {
         let (Prepared { plan, into }, target) = self.prepared();
         match (into, folded) {
             (Into::Merge(merge), Some(Keyed { folded, .. })) => {
-                let truncate = folded.truncate.then(|| format!("TRUNCATE {}", target.sql()));
+                let truncate = folded.truncate.then(|| target.emptying());
                 Ok(truncate.into_iter().chain(merge.explain(plan, page, &folded)?).collect())
             }
             (Into::Direct(direct), _) => {

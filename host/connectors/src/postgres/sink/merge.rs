@@ -29,13 +29,13 @@ use crate::postgres::name::quoted;
 use crate::sql::{Folded, Rest, Upsert};
 
 /// Columns of the stage that come before the written ones.
-const EXTRA: usize = 3;
+pub const EXTRA: usize = 3;
 
 /// The stage of one schema of pages and the statements over it.
 #[derive(Debug)]
 pub struct Merge {
     copy_complete: Statement,
-    copy_any: Statement,
+    pub(super) copy_any: Statement,
     insert: Statement,
     delete: Statement,
     update: Statement,
@@ -43,7 +43,7 @@ pub struct Merge {
     fill: Statement,
     /// Put rows with the columns they have.
     puts: ByMask,
-    sql: Sql,
+    pub(super) sql: Sql,
     /// Whether the stage has rows of this transaction.
     filled: bool,
 }
@@ -191,7 +191,7 @@ impl Merge {
     }
 
     /// Empties the stage if this transaction has filled it before.
-    async fn clear(&mut self, client: &Client) -> Result<()> {
+    pub(super) async fn clear(&mut self, client: &Client) -> Result<()> {
         if std::mem::replace(&mut self.filled, true) {
             client.batch_execute(&self.sql.empty()).await.map_err(|e| from_driver(&e))?;
         }

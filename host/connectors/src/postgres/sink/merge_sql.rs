@@ -3,7 +3,7 @@
 use super::copy::is_set;
 use super::plan::{Format, Origin, Plan, Write};
 use super::target::Target;
-use crate::postgres::name::{list, quoted};
+use crate::postgres::name::{list, literal, quoted};
 use crate::postgres::types::Wire;
 use tokio_postgres::types::Type;
 
@@ -17,6 +17,18 @@ pub const ORIGIN: i16 = 3;
 pub const ORIGIN_IF_NONE: i16 = 4;
 /// Of a put that leaves columns out.
 pub const PUT: i16 = 5;
+
+/// Of a whole row that is put, where changes are applied one by one.
+pub const WHOLE: i16 = 6;
+/// Of a whole row that replaces another.
+pub const REPLACE: i16 = 7;
+/// Of a whole row that had the key of the [`ORIGIN`] before it.
+pub const MOVED_WHOLE: i16 = 8;
+/// The same with some of its columns.
+pub const MOVED_PARTIAL: i16 = 9;
+
+/// The setting in which applying changes one by one leaves the number of those that found no row.
+pub const SKIPPED: &str = "faucet.skipped";
 
 /// The statements' texts.
 #[derive(Debug)]
@@ -108,12 +120,7 @@ impl Sql {
     /// Changes the rows that partial updates mean.
     pub fn update(&self) -> String {
         let (target, stage, own, same) = (&self.target, &self.stage, &self.own, self.same_key("t", "s"));
-        let mut sets: Vec<_> = self.set().map(|set| self.merged(set)).collect();
-        if sets.is_empty() {
-            // Nothing can be absent then, but the statement has to be one.
-            sets = self.key.iter().map(|k| format!("{0} = t.{0}", quoted(k))).collect();
-        }
-        let sets = sets.join(", ");
+        let sets = self.sets(false);
         format!("UPDATE {target} AS t SET {sets} FROM {stage} AS s WHERE s.{own}op = {PARTIAL} AND {same}")
     }
 
@@ -131,6 +138,81 @@ impl Sql {
             self.same_key("t", "o"),
             self.same_key("n", "s")
         )
+    }
+
+    /// Applies the staged rows one after the other, each as a statement of its own. An [`ORIGIN`] comes right before the row
+    /// that moved; when that row's key is there already (a replay), the row under it is the one meant.
+    pub fn in_order(&self) -> String {
+        let (stage, target, own) = (&self.stage, &self.target, &self.own);
+        let (here, there) = (self.same_key("t", "s"), self.same_key("t", "o"));
+        let (insert, replace, patch) = (self.insert_one(), self.sets(true), self.sets(false));
+        let (moved_whole, moved_patch) = (self.sets_moved(true), self.sets_moved(false));
+        let update = |sets: &str, at: &str| format!("UPDATE {target} AS t SET {sets} WHERE {at}");
+        let body = format!(
+            "#variable_conflict use_variable\n\
+             DECLARE s record; o record; skipped bigint := 0;\n\
+             BEGIN\n\
+             FOR s IN SELECT * FROM {stage} AS q ORDER BY q.{own}row LOOP\n\
+             IF s.{own}op = {DELETE} THEN DELETE FROM {target} AS t WHERE {here};\n\
+             ELSIF s.{own}op = {WHOLE} THEN {insert};\n\
+             ELSIF s.{own}op = {REPLACE} THEN {replace};\n  IF NOT FOUND THEN {insert}; END IF;\n\
+             ELSIF s.{own}op = {PARTIAL} THEN {patch};\n  IF NOT FOUND THEN skipped := skipped + 1; END IF;\n\
+             ELSIF s.{own}op = {ORIGIN} THEN o := s;\n\
+             ELSIF NOT ({same}) AND EXISTS (SELECT FROM {target} AS t WHERE {here}) THEN\n  \
+             DELETE FROM {target} AS t WHERE {there};\n  \
+             IF s.{own}op = {MOVED_WHOLE} THEN {replace}; ELSE {patch}; END IF;\n\
+             ELSIF s.{own}op = {MOVED_WHOLE} THEN {moved_whole};\n  IF NOT FOUND THEN {insert}; END IF;\n\
+             ELSE {moved_patch};\n  IF NOT FOUND THEN skipped := skipped + 1; END IF;\n\
+             END IF;\n\
+             END LOOP;\n\
+             PERFORM pg_catalog.set_config('{SKIPPED}', skipped::pg_catalog.text, true);\n\
+             END",
+            same = self.same_key("s", "o"),
+            replace = update(&replace, &here),
+            patch = update(&patch, &here),
+            moved_whole = update(&moved_whole, &there),
+            moved_patch = update(&moved_patch, &there),
+        );
+        format!("DO {}", literal(&body))
+    }
+
+    /// Whether a row's key can be changed where it is.
+    pub fn can_move(&self) -> bool {
+        !self.writes.iter().any(|w| w.key && w.column.identity_always)
+    }
+
+    /// Puts the whole row `s`.
+    fn insert_one(&self) -> String {
+        let (target, names) = (&self.target, self.names());
+        let values: Vec<_> = self.writes.iter().map(|w| format!("s.{}", w.sql())).collect();
+        let sets: Vec<_> = self.set().map(|(_, w)| format!("{0} = EXCLUDED.{0}", w.sql())).collect();
+        let action = if sets.is_empty() { "NOTHING".to_owned() } else { format!("UPDATE SET {}", sets.join(", ")) };
+        format!(
+            "INSERT INTO {target} ({names}) OVERRIDING SYSTEM VALUE VALUES ({}) ON CONFLICT ({}) DO {action}",
+            values.join(", "),
+            list(self.key.iter().map(String::as_str))
+        )
+    }
+
+    /// Sets the columns of the row `s`: all of them if it is `whole`.
+    fn sets(&self, whole: bool) -> String {
+        let sets: Vec<_> = self.set().map(|set| self.to_staged(set, whole)).collect();
+        if sets.is_empty() {
+            // Nothing can be absent then, but the statement has to be one.
+            return self.key.iter().map(|k| format!("{0} = t.{0}", quoted(k))).collect::<Vec<_>>().join(", ");
+        }
+        sets.join(", ")
+    }
+
+    /// The same with its key.
+    fn sets_moved(&self, whole: bool) -> String {
+        let key = self.key.iter().map(|k| format!("{0} = s.{0}", quoted(k)));
+        let rest = self.set().filter(|(_, w)| !w.key).map(|set| self.to_staged(set, whole));
+        key.chain(rest).collect::<Vec<_>>().join(", ")
+    }
+
+    fn to_staged(&self, (place, write): (usize, &Write), whole: bool) -> String {
+        if whole { format!("{0} = s.{0}", write.sql()) } else { self.merged((place, write)) }
     }
 
     /// Empties the stage.

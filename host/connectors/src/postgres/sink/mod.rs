@@ -7,7 +7,7 @@
 //! | `overwrite` | `COPY` into a side table, which replaces the table's rows when the run ends ([`overwrite`]) |
 //!
 //! Values are copied in binary where every column has a direct form for its destination type, else in text, which the
-//! server's own input functions parse. Nothing is written row by row.
+//! server's own input functions parse. Rows are written one by one only where their order matters ([`ways`]).
 //!
 //! * **K1** A transaction is open from the first write to the commit; the commit is the server's COMMIT. After any error
 //!   the sink refuses everything, so that half a page is never committed.
@@ -16,6 +16,7 @@
 //!   default, or the value that is there. So does an absent slot.
 //! * **K4** Generated columns are never written. A value for an identity column is written as it is (`OVERRIDING SYSTEM
 //!   VALUE`); an update leaves `GENERATED ALWAYS AS IDENTITY` alone, as PostgreSQL demands.
+//! * **K5** What a page does equals its changes one by one, in the order of the source ([`ways`]).
 
 mod aside;
 mod config;
@@ -24,6 +25,7 @@ mod create;
 mod drift;
 mod examine;
 mod explain;
+mod in_order;
 mod merge;
 mod merge_sql;
 mod overwrite;
@@ -31,6 +33,7 @@ mod plan;
 mod rows;
 mod target;
 mod token;
+mod ways;
 mod writer;
 
 use async_trait::async_trait;

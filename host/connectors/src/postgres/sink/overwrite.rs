@@ -68,7 +68,7 @@ impl Side {
         let (table, side) = (target.sql(), &self.sql);
         let names = list(target.columns.iter().filter(|c| !c.generated).map(|c| c.name.as_str()));
         [
-            format!("TRUNCATE {table}"),
+            target.emptying(),
             format!("INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM {side}"),
             format!("DROP TABLE {side}"),
         ]

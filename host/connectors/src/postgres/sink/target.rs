@@ -20,9 +20,23 @@ pub struct Target {
     pub columns: Vec<TargetColumn>,
     /// The columns of each index that `ON CONFLICT` can use.
     unique: Vec<Vec<String>>,
-    /// Nothing makes the order of rows with different keys matter: no second index that keeps rows apart, no reference of
-    /// the table to itself, no trigger.
-    pub order_free: bool,
+    /// What makes the order of rows matter.
+    pub order: Order,
+}
+
+/// What makes the order matter in which rows with different keys are written.
+#[derive(Debug, Clone, Default)]
+pub struct Order {
+    /// Nothing: no second index that keeps rows apart, no reference of the table to itself, no trigger, no partitions.
+    pub free: bool,
+    /// Rows can be refused by what other rows hold: a second index that keeps rows apart, or a reference to itself.
+    pub strict: bool,
+    /// A row that is written or deleted does more than that: a trigger fires, or what references it changes with it.
+    pub effects: bool,
+    /// Another table references this one, so TRUNCATE is refused.
+    referenced: bool,
+    /// The constraints, as SQL, that are checked at the end of a statement unless they are deferred.
+    pub deferrable: Vec<String>,
 }
 
 /// A column of it.
@@ -59,13 +73,19 @@ impl Target {
         let columns = columns(client, oid).await?;
         let unique = client.query(UNIQUE, &[&oid]).await.map_err(|e| from_driver(&e))?;
         let unique = unique.iter().map(|row| row.get(0)).collect();
-        let order_free = kind as u8 == b'r' && row.get(3);
-        Ok(Some(Self { schema, name: name.to_owned(), columns, unique, order_free }))
+        let order = order(client, oid, kind as u8 == b'r').await?;
+        Ok(Some(Self { schema, name: name.to_owned(), columns, unique, order }))
     }
 
     /// Its name as SQL.
     pub fn sql(&self) -> String {
         qualified(Some(&self.schema), &self.name)
+    }
+
+    /// Empties it. TRUNCATE is refused where another table references this one, even if that has no row.
+    pub fn emptying(&self) -> String {
+        let how = if self.order.referenced { "DELETE FROM" } else { "TRUNCATE" };
+        format!("{how} {}", self.sql())
     }
 
     /// The column called exactly `name`.
@@ -87,6 +107,13 @@ impl Target {
         let what = format!("{table} has no primary key or unique constraint on ({columns})");
         Err(Error::new(&NO_UNIQUE_KEY, what).hint(format!("run: CREATE UNIQUE INDEX ON {table} ({columns});")))
     }
+}
+
+async fn order(client: &Client, table: u32, is_plain: bool) -> Result<Order> {
+    let row = client.query_one(ORDER, &[&table]).await.map_err(|e| from_driver(&e))?;
+    let (strict, effects, triggers): (bool, bool, bool) = (row.get(0), row.get(1), row.get(2));
+    let free = is_plain && !strict && !effects && !triggers;
+    Ok(Order { free, strict, effects, referenced: row.get(3), deferrable: row.get(4) })
 }
 
 async fn columns(client: &Client, table: u32) -> Result<Vec<TargetColumn>> {
@@ -113,14 +140,37 @@ async fn columns(client: &Client, table: u32) -> Result<Vec<TargetColumn>> {
 }
 
 const RELATION: &str = "\
-SELECT c.oid, n.nspname::pg_catalog.text, c.relkind, (
-  SELECT pg_catalog.count(*) FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND (i.indisunique OR i.indisexclusion)
-) <= 1 AND NOT EXISTS (
-  SELECT FROM pg_catalog.pg_constraint f WHERE f.conrelid = c.oid AND f.confrelid = c.oid AND f.contype = 'f'
-) AND NOT EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal)
+SELECT c.oid, n.nspname::pg_catalog.text, c.relkind
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.oid = pg_catalog.to_regclass($1::pg_catalog.text)";
+
+/// A partition can have indexes, triggers and constraints of its own. Which triggers fire depends on the session's role.
+const ORDER: &str = "\
+WITH tree AS (
+  SELECT $1::pg_catalog.oid AS oid UNION SELECT relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree($1::pg_catalog.oid)
+), bound AS (
+  SELECT f.* FROM pg_catalog.pg_constraint f
+  WHERE f.conrelid IN (SELECT oid FROM tree) OR f.contype = 'f' AND f.confrelid IN (SELECT oid FROM tree)
+), firing AS (
+  SELECT g.tgisinternal, f.contype = 'f' AND f.confrelid = g.tgrelid
+    AND (f.confdeltype IN ('c', 'n', 'd') OR f.confupdtype IN ('c', 'n', 'd')) AS acts
+  FROM pg_catalog.pg_trigger g LEFT JOIN pg_catalog.pg_constraint f ON f.oid = g.tgconstraint
+  WHERE g.tgrelid IN (SELECT oid FROM tree) AND g.tgenabled = ANY (
+    CASE pg_catalog.current_setting('session_replication_role')
+    WHEN 'replica' THEN '{R,A}'::pg_catalog.\"char\"[] ELSE '{O,A}'::pg_catalog.\"char\"[] END)
+)
+SELECT EXISTS (
+  SELECT FROM tree JOIN pg_catalog.pg_index i ON i.indrelid = tree.oid WHERE i.indisunique OR i.indisexclusion
+  GROUP BY tree.oid HAVING pg_catalog.count(*) > 1
+) OR EXISTS (SELECT FROM bound WHERE contype = 'f' AND conrelid = confrelid),
+EXISTS (SELECT FROM firing WHERE NOT tgisinternal OR acts),
+EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid IN (SELECT oid FROM tree) AND NOT g.tgisinternal),
+EXISTS (SELECT FROM bound WHERE contype = 'f' AND confrelid IN (SELECT oid FROM tree) AND conrelid NOT IN (SELECT oid FROM tree)),
+ARRAY (
+  SELECT pg_catalog.format('%I.%I', n.nspname, b.conname) FROM bound b
+  JOIN pg_catalog.pg_namespace n ON n.oid = b.connamespace WHERE b.condeferrable AND NOT b.condeferred
+)";
 
 const COLUMNS: &str = "\
 SELECT attname::pg_catalog.text, atttypid, atttypmod, attgenerated <> '', attidentity = 'a', EXISTS (

@@ -28,7 +28,7 @@ pub struct PostgresSink {
     session: Option<Session>,
     pub(super) config: SinkConfig,
     pub(super) schema: SchemaPolicy,
-    sets_aside: bool,
+    pub(super) sets_aside: bool,
     target: Option<Target>,
     prepared: Option<Prepared>,
     tokens: Tokens,
@@ -52,7 +52,9 @@ pub(super) struct Prepared {
 pub(super) struct Keyed {
     pub(super) folded: Folded,
     /// The key's columns in the page.
-    key: Vec<usize>,
+    pub(super) key: Vec<usize>,
+    /// The column that says what rows do.
+    pub(super) marker: Option<usize>,
 }
 
 #[derive(Debug)]
@@ -226,26 +228,24 @@ impl PostgresSink {
 
     /// Writes a page for which all is prepared.
     pub(super) async fn apply(&mut self, page: &Page, folded: Option<Keyed>) -> Result<()> {
-        let session = self.session.as_ref().expect("begin_use checks that the session is there");
-        let Prepared { plan, into } = self.prepared.as_mut().expect("it was prepared above");
-        let batch = self.config.batch_size.unwrap_or(usize::MAX);
-        match (into, folded) {
-            (Into::Direct(direct), _) => direct.write(session, plan, page, batch).await,
-            (Into::Merge(merge), Some(Keyed { mut folded, key })) => {
-                let target = self.target.as_ref().expect("it was prepared above");
-                if target.order_free {
-                    folded.sort(page, &key);
-                }
-                if folded.truncate {
-                    let truncate = format!("TRUNCATE {}", target.sql());
-                    session.batch_execute(&truncate).await.map_err(|e| from_driver(&e))?;
-                }
-                let skipped = merge.apply(session, plan, page, &folded, batch).await?;
-                count_skipped(skipped, self.sets_aside);
-                Ok(())
+        if let Some(mut keyed) = folded {
+            if self.prepared().1.order.free {
+                keyed.folded.sort(page, &keyed.key);
             }
-            (Into::Merge(_), None) => unreachable!("bug: pages are merged only after they were folded"),
+            return self.merge(page, keyed).await;
         }
+        let batch = self.config.batch_size.unwrap_or(usize::MAX);
+        let (session, Prepared { plan, into }) = self.parts();
+        match into {
+            Into::Direct(direct) => direct.write(session, plan, page, batch).await,
+            Into::Merge(_) => unreachable!("bug: pages are merged only after they were folded"),
+        }
+    }
+
+    /// The session and what was prepared.
+    pub(super) fn parts(&mut self) -> (&Session, &mut Prepared) {
+        let session = self.session.as_ref().expect("begin_use checks that the session is there");
+        (session, self.prepared.as_mut().expect("it was prepared before"))
     }
 
     /// What the page comes down to per key, under `upsert`.
@@ -257,7 +257,7 @@ impl PostgresSink {
         let ops = self.ops(page)?;
         let key = sql::check_key(page, &self.config.key, ops.as_deref())?;
         let marker = marker.and_then(|m| page.schema().index_of(&m.field));
-        Ok(Some(Keyed { folded: sql::fold(page, &key, marker, ops.as_deref()), key }))
+        Ok(Some(Keyed { folded: sql::fold(page, &key, marker, ops.as_deref()), key, marker }))
     }
 
     /// What the rows of the page do; all put rows without.
@@ -325,18 +325,6 @@ pub(super) fn missing(config: &SinkConfig) -> Error {
     let table = qualified(config.schema.as_deref(), &config.table_name);
     Error::new(&TABLE_MISSING, format!("table {table} does not exist"))
         .hint("create it, or set `create_table: true`; `schema` and `table_name` are two keys, and case matters")
-}
-
-/// Most often such rows are deleted later in the stream, which is read again; but a row that was set aside is missing too.
-fn count_skipped(skipped: u64, sets_aside: bool) {
-    if skipped == 0 {
-        return;
-    }
-    metrics::counter!("faucet_sink_partial_updates_skipped_total").increment(skipped);
-    match sets_aside {
-        true => tracing::warn!(skipped, "updates that left columns out found no row: it may be in the dlq"),
-        false => tracing::debug!(skipped, "updates that left columns out found no row"),
-    }
 }
 
 #[async_trait]

@@ -134,6 +134,11 @@ impl Plan {
         format!("DELETE FROM {} WHERE {}", self.table, self.has_key())
     }
 
+    /// Looks for a row with a key that is not the one with another.
+    pub(super) fn occupant(&self) -> String {
+        format!("SELECT 1 FROM {} WHERE {1} AND NOT ({1})", self.table, self.has_key())
+    }
+
     fn has_key(&self) -> String {
         let equal = |&k: &usize| format!("{} = ?", self.columns[k].quoted);
         self.key.iter().map(equal).collect::<Vec<_>>().join(" AND ")

@@ -4,6 +4,7 @@
 //!   says `u`) and finds none is skipped and counted: a later delete follows, or it is replayed after one.
 //! * **S2** A changed key whose row has absent slots takes them from the row under the old key; if there is a row under
 //!   the new key already (a replay), that one is it.
+//!   The row stays one row: it is changed and not made anew, so that what references it stays with it.
 //! * **S3** Two keys swapped in one statement: see [`Moves::deletes_what_is_there`].
 
 use faucet_core::error::Result;
@@ -28,13 +29,15 @@ pub(super) struct Rows<'a> {
     has_absents: bool,
     /// Of the row in hand.
     mask: Mask,
+    /// The first half of a changed key, whose second half comes next.
+    leaving: Option<usize>,
 }
 
 impl<'a> Rows<'a> {
     pub(super) fn new(path: &'a Path, connection: &'a Connection, plan: &'a Plan, page: &'a Page) -> Self {
         let has_absents = plan.columns.iter().any(|c| page.columns()[c.place].absent().is_some());
         let statements = Statements::new(path, connection, plan, page);
-        Self { plan, page, statements, has_absents, mask: vec![1; plan.columns.len()] }
+        Self { plan, page, statements, has_absents, mask: vec![1; plan.columns.len()], leaving: None }
     }
 
     /// Adds every row.
@@ -70,7 +73,9 @@ impl<'a> Rows<'a> {
     fn put(&mut self, row: usize, partial: Statement, moves: &mut Moves<'a>) -> Result<bool> {
         let arrived = moves.arrive(row);
         let mask = self.take_mask(row);
-        let done = if !self.has_absents || mask.iter().all(|&has| has == 1) {
+        let done = if let Some(from) = self.leaving.take() {
+            self.put_under_new_key(&mask, from, row)?
+        } else if !self.has_absents || mask.iter().all(|&has| has == 1) {
             self.statements.run(Statement::Upsert, &mask, row, &[])?;
             true
         } else if let Some(rest) = arrived {
@@ -81,6 +86,18 @@ impl<'a> Rows<'a> {
         };
         self.mask = mask;
         Ok(done)
+    }
+
+    /// S2: the row had the key of `from`, which is the row before.
+    fn put_under_new_key(&mut self, mask: &[u8], from: usize, row: usize) -> Result<bool> {
+        let whole = mask.iter().all(|&has| has == 1);
+        if self.statements.is_occupied(from, row)? {
+            self.statements.run(Statement::Delete, &[], from, &[])?;
+        } else if self.statements.move_key(mask, from, row)? {
+            return Ok(true);
+        }
+        let changed = self.statements.run(if whole { Statement::Upsert } else { Statement::Update }, mask, row, &[])?;
+        Ok(changed || whole)
     }
 
     /// S2: `rest` has the values that the row's absent slots had under the old key.
@@ -98,7 +115,12 @@ impl<'a> Rows<'a> {
         if !moves.deletes_what_is_there(row) {
             return Ok(());
         }
-        if let Some(to) = moves.destination(row).filter(|_| self.has_absents) {
+        let to = moves.destination(row);
+        if to == Some(row + 1) {
+            self.leaving = Some(row);
+            return Ok(());
+        }
+        if let Some(to) = to.filter(|_| self.has_absents) {
             let mask = self.take_mask(to);
             if mask.contains(&0) {
                 moves.carry(to, self.statements.others(&mask, row)?);

@@ -27,6 +27,10 @@ pub(super) enum Statement {
     SelectOthers,
     /// Removes the row with its key.
     Delete,
+    /// Changes the row with another key, and its key.
+    Move,
+    /// Looks for a row with its key that is not the one with another key.
+    Occupant,
 }
 
 /// Rows that lack different columns need different statements: at most this many are kept.
@@ -38,7 +42,7 @@ pub(super) struct Statements<'a> {
     pub(super) plan: &'a Plan,
     page: &'a Page,
     prepared: Vec<CachedStatement<'a>>,
-    places: [HashMap<Mask, usize>; 6],
+    places: [HashMap<Mask, usize>; 8],
     scratch: Vec<u8>,
 }
 
@@ -54,6 +58,7 @@ impl<'a> Statements<'a> {
         let Self { path, plan, page, prepared, scratch, .. } = self;
         let mut binder = Binder { path, plan, page, row, scratch, statement: &mut prepared[at], next: 1 };
         match what {
+            Statement::Move | Statement::Occupant => unreachable!("bug: these take two rows"),
             Statement::Insert | Statement::Upsert => binder.columns(mask)?,
             Statement::InsertWhole => binder.whole(mask, rest)?,
             Statement::Update => {
@@ -64,6 +69,31 @@ impl<'a> Statements<'a> {
         }
         let changed = prepared[at].raw_execute().map_err(|e| from_driver(path, &e))?;
         Ok(changed > 0)
+    }
+
+    /// Gives the row with the key of `from` the columns of `mask` that `row` has, its key among them. Whether there was one.
+    pub(super) fn move_key(&mut self, mask: &[u8], from: usize, row: usize) -> Result<bool> {
+        let at = self.prepare(Statement::Move, mask)?;
+        let Self { path, plan, page, prepared, scratch, .. } = self;
+        let mut binder = Binder { path, plan, page, row, scratch, statement: &mut prepared[at], next: 1 };
+        binder.columns(mask)?;
+        binder.row = from;
+        binder.key()?;
+        let changed = prepared[at].raw_execute().map_err(|e| from_driver(path, &e))?;
+        Ok(changed > 0)
+    }
+
+    /// Whether there is a row with the key of `row`, besides the one with the key of `from`.
+    pub(super) fn is_occupied(&mut self, from: usize, row: usize) -> Result<bool> {
+        let at = self.prepare(Statement::Occupant, &[])?;
+        let Self { path, plan, page, prepared, scratch, .. } = self;
+        let statement = &mut prepared[at];
+        let mut binder = Binder { path, plan, page, row, scratch, statement, next: 1 };
+        binder.key()?;
+        binder.row = from;
+        binder.key()?;
+        let found = prepared[at].raw_query().next().map(|row| row.is_some());
+        found.map_err(|e| from_driver(path, &e))
     }
 
     /// The stored values of the columns that `mask` lacks, of the row with the key of `row`.
@@ -96,6 +126,8 @@ impl<'a> Statements<'a> {
             Statement::Update => plan.update(mask),
             Statement::SelectOthers => plan.select_others(mask),
             Statement::Delete => plan.delete(),
+            Statement::Move => plan.update(mask),
+            Statement::Occupant => plan.occupant(),
         };
         let statement = self.connection.prepare_cached(&sql).map_err(|e| from_driver(self.path, &e))?;
         self.prepared.push(statement);

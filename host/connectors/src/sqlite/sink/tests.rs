@@ -463,3 +463,44 @@ async fn an_overwrite_gets_new_columns_before_and_after_its_first_page() {
         assert_eq!(found, ["1 1 null", "2 null null", "3 null 3", "4 4 null"], "{setup}");
     }
 }
+
+/// Applies changes to `t` with rows 1, 2 (which references 1) and 3 (which references 2), with and without a queue.
+async fn assert_tree_becomes(action: &str, page: &Page, expected: &[&str]) {
+    for sets_aside in [false, true] {
+        let (_folder, path) = scratch(&format!(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT UNIQUE, b INTEGER REFERENCES t {action});
+             INSERT INTO t VALUES (1, 'x', NULL), (2, 'y', 1), (3, 'z', 2)"
+        ));
+        let context = SinkContext { sets_aside, ..SinkContext::default() };
+        let config = serde_json::from_value(upserting(&path)).unwrap();
+        let mut sink = <SqliteSink as SinkConnector>::open(config, context).await.unwrap();
+        sink.write(page.clone()).await.unwrap();
+        sink.commit(None).await.unwrap();
+        assert_eq!(
+            (rows(&path, "SELECT * FROM t ORDER BY id"), sink.set_aside().len()),
+            (expected.iter().map(|s| (*s).to_owned()).collect(), 0)
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_unique_value_goes_round_and_a_child_leaves_its_parent_before_that_goes() {
+    for action in ["", "ON DELETE CASCADE", "ON DELETE SET NULL"] {
+        let page = changes(&[
+            (1, has("tmp"), Some(None), "u"),
+            (2, has("x"), Some(None), "u"),
+            (1, has("y"), Some(None), "u"),
+            (1, None, None, "d"),
+        ]);
+        assert_tree_becomes(action, &page, &["2 'x' null", "3 'z' 2"]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_changes_takes_the_references_with_it() {
+    let page = changes(&[(1, None, None, "d"), (10, None, Some(None), "u"), (2, None, has(10), "u")]);
+    let page = page.with_moves(vec![Move { from: 0, to: 1 }]);
+    for action in ["ON UPDATE CASCADE", "ON UPDATE CASCADE ON DELETE CASCADE"] {
+        assert_tree_becomes(action, &page, &["2 'y' 10", "3 'z' 2", "10 'x' null"]).await;
+    }
+}
