@@ -284,8 +284,14 @@ fn array(case: &TypeCase) -> TypeCase {
     TypeCase { name: format!("{}[]", case.name), kind: "native", literals, nullable: true }
 }
 
-/// What came with PostgreSQL 15.
-const NEWER: &str = "numeric(3,-2)";
+/// Types and values that came with PostgreSQL 15.
+const SINCE_15: &[&str] = &["numeric(3,-2)", "'2562047788:00:54.775807'", "'-2562047788:00:54.775807'"];
+
+/// What an older server has of it.
+fn before_15(mut case: TypeCase) -> Option<TypeCase> {
+    case.literals.retain(|literal| !SINCE_15.contains(&literal.as_str()));
+    (!SINCE_15.contains(&case.name.as_str())).then_some(case)
+}
 
 /// Every type that the server has, and an array of each that has one.
 pub fn all(client: &Client) -> Vec<TypeCase> {
@@ -293,7 +299,7 @@ pub fn all(client: &Client) -> Vec<TypeCase> {
     let vector = client.one("SELECT count(*) FROM pg_extension WHERE extname = 'vector'") == "1";
     let more = if vector { VECTOR } else { &[] };
     let cases: Vec<TypeCase> = KINDS.iter().chain(NATIVE).chain(MADE).chain(more).map(case).collect();
-    let cases: Vec<TypeCase> = cases.into_iter().filter(|case| !(old && case.name == NEWER)).collect();
+    let cases = if old { cases.into_iter().filter_map(before_15).collect() } else { cases };
     let arrays: Vec<TypeCase> = cases.iter().filter(|c| c.nullable && !c.name.ends_with("[]")).map(array).collect();
     cases.into_iter().chain(arrays).collect()
 }

@@ -84,21 +84,29 @@ fn of_group(group: Group, guests: Option<&str>, targets: &[String]) -> Vec<Step>
     }
 }
 
-/// What is run on every major version: the tests of these names that depend on what the server does.
+/// What is run on every major version: the tests of these names, which depend on what the server does.
 const ON_EACH_MAJOR: &[&str] = &[
     "postgres_cdc::changes",
     "postgres_cdc::images",
     "postgres_cdc::partitions",
+    "drift::new_and_wider",
+    "drift::rows_that_were_there",
+    "partitions::what_came",
+    "snapshot::coverage",
+    "snapshot::resume::finished_ranges",
+    "values::every_type_arrives_as_it_was_in_postgres",
+];
+
+/// What is run beside that on the oldest and the newest.
+const ON_THE_OUTERMOST: &[&str] = &[
+    "postgres_cdc::examine",
     "postgres_cdc::slots",
     "postgres_cdc::transactions",
-    "postgres_cdc::examine",
-    "postgres::upsert",
     "postgres::types",
+    "postgres::upsert",
     "drift::",
     "partitions::",
     "snapshot::resume",
-    "snapshot::coverage",
-    "values::every_type_arrives_as_it_was_in_postgres",
 ];
 
 /// Those of them that need row filters, column lists or whole schemas in publications, which came with 15.
@@ -115,9 +123,12 @@ const SINCE_15: &[&str] = &[
 fn majors() -> Vec<Step> {
     let usual = find().ok().map(|installation| installation.major);
     let step = |major: u32| {
-        let target = ["test", "--workspace", "--test", "connectors", "--test", "e2e", "--"];
+        // They wait more than they work.
+        let target = ["test", "--workspace", "--test", "connectors", "--test", "e2e", "--", "--test-threads", "6"];
+        let outermost = [MAJORS[0], MAJORS[MAJORS.len() - 1]].contains(&major);
+        let more = ON_THE_OUTERMOST.iter().filter(|_| outermost);
         let newer = SINCE_15.iter().filter(|_| major < 15).flat_map(|name| ["--skip", name]);
-        let arguments: Vec<&str> = target.iter().chain(ON_EACH_MAJOR).copied().chain(newer).collect();
+        let arguments: Vec<&str> = target.iter().chain(ON_EACH_MAJOR).chain(more).copied().chain(newer).collect();
         Step { major: Some(major), ..Step::new(&format!("postgres-{major}"), 10, &arguments) }
     };
     MAJORS.into_iter().filter(|major| Some(*major) != usual).map(step).collect()
