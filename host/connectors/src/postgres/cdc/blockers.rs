@@ -17,8 +17,9 @@ pub(super) const NEXT_WORD: Duration = Duration::from_secs(10);
 /// How long looking at them may take.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// Numbers of the transactions that the process waits for.
-const AWAITED: &str = "SELECT COALESCE(pg_catalog.array_agg(transactionid::text), '{}') FROM pg_catalog.pg_locks \
+/// Numbers of the transactions that the process waits for, and whether this is a standby.
+const AWAITED: &str = "SELECT COALESCE(pg_catalog.array_agg(transactionid::text), '{}'), \
+                       pg_catalog.pg_is_in_recovery() FROM pg_catalog.pg_locks \
                        WHERE pid = $1 AND locktype = 'transactionid' AND NOT granted";
 
 /// Each transaction holds a lock on its own number until it has ended, a prepared one without a process.
@@ -31,11 +32,18 @@ LEFT JOIN pg_catalog.pg_prepared_xacts p ON p.transaction = l.transactionid
 WHERE l.locktype = 'transactionid' AND l.mode = 'ExclusiveLock' AND l.granted AND l.transactionid::text = ANY ($1)
 ORDER BY 7 DESC NULLS LAST LIMIT 5";
 
-/// What to say about the transactions that the process `pid` waits for.
+/// On a standby a slot waits for a record of its primary, which no lock tells of.
+const OF_A_STANDBY: &str = "the primary of this standby to log which transactions run there, as it does every 15 s while \
+                            something is written: `SELECT pg_log_standby_snapshot()` on the primary does it at once";
+
+/// What to say about the transactions that the process `pid` waits for to make a slot.
 pub(super) async fn of_process(client: &Client, pid: i32) -> String {
     let look = async {
-        let awaited: Vec<String> = client.query_one(AWAITED, &[&pid]).await.map_err(|e| from_driver(&e))?.get(0);
-        holders(client, &awaited).await
+        let row = client.query_one(AWAITED, &[&pid]).await.map_err(|e| from_driver(&e))?;
+        match row.get(1) {
+            true => Ok(vec![OF_A_STANDBY.to_owned()]),
+            false => holders(client, &row.get::<_, Vec<String>>(0)).await,
+        }
     };
     words(timeout(LOOK, look).await.ok())
 }

@@ -93,7 +93,7 @@ pub(super) async fn ensure_slot(
                 Err(error) => slot::until_made(session, &config.slot_name, error).await?,
             }
         } else if may_create && config.create_slot_if_missing {
-            create(config, session, wire, server).await?;
+            create(config, session, wire).await?;
         } else {
             return Err(slot::missing(&config.slot_name, !may_create));
         }
@@ -101,15 +101,8 @@ pub(super) async fn ensure_slot(
 }
 
 /// Creates the slot, unless somebody else just did.
-async fn create(config: &PostgresCdcConfig, session: &Session, wire: &mut Wire, server: &Server) -> Result<()> {
+async fn create(config: &PostgresCdcConfig, session: &Session, wire: &mut Wire) -> Result<()> {
     let life = if config.failover { Life::Failover } else { Life::Permanent };
-    if server.standby {
-        tracing::warn!(
-            slot = config.slot_name,
-            "the source is a standby: making the slot waits until its primary logs which transactions run, every 15 s \
-             where something is written; `SELECT pg_log_standby_snapshot()` on the primary does it at once"
-        );
-    }
     match slot::create(wire, session, &config.slot_name, life).await {
         Ok(_) => tracing::info!(slot = config.slot_name, "created the replication slot"),
         Err(error) if Slot::find(session, &config.slot_name).await?.is_none() => return Err(error),
