@@ -4,7 +4,7 @@ use super::{mirrored_as, refused, refused_until_made_anew};
 use faucet_tests::Shape;
 use std::time::Duration;
 
-const DDL: &str = "CREATE TABLE t (id int PRIMARY KEY, a int, v text); INSERT INTO t VALUES (1, 10, 'x'), (2, 20, 'y')";
+const DDL: &str = "CREATE TABLE t (id int PRIMARY KEY, v text, a int); INSERT INTO t VALUES (1, 'x', 10), (2, 'y', 20)";
 
 #[test]
 fn a_column_that_was_dropped_and_made_again_is_another_one() {
@@ -24,9 +24,9 @@ fn it_is_noticed_while_the_stream_runs() {
     let config = std::fs::read_to_string(m.faucet.config()).unwrap();
     m.faucet.set_config(&config.replace("continuous: false", "continuous: true"));
     let running = m.faucet.spawn("mirror");
-    m.sql("INSERT INTO t VALUES (3, 30, 'before')");
+    m.sql("INSERT INTO t VALUES (3, 'before', 30)");
     m.settles();
-    m.sql("ALTER TABLE t DROP COLUMN a; ALTER TABLE t ADD COLUMN a int; INSERT INTO t VALUES (4, 40, 'after')");
+    m.sql("ALTER TABLE t DROP COLUMN a; ALTER TABLE t ADD COLUMN a int; INSERT INTO t VALUES (4, 'after', 40)");
     let finished = running.wait_timeout(Duration::from_secs(30));
     assert!(finished.stderr.contains("mirror.source_changed"), "{}", finished.stderr);
     assert_eq!(m.database.client().one("SELECT count(*) FROM copy WHERE id = 4"), "0");

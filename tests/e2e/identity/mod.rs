@@ -10,7 +10,8 @@ mod tables;
 
 use faucet_tests::{Finished, Shape, TableMirror, fresh_database};
 
-const T: &str = "CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'a'), (2, 'b')";
+const T: &str = "CREATE TABLE t (id int PRIMARY KEY, v text); INSERT INTO t VALUES (1, 'a'), (2, 'b');
+                 CREATE TABLE copy (id int PRIMARY KEY, v text)";
 
 /// A mirror of `t` that has begun.
 fn mirrored(publish: &str) -> TableMirror {

@@ -14,7 +14,7 @@ fn reading(query: &str) -> TableMirror {
 #[test]
 fn a_query_of_other_rows_is_refused_before_anything_is_made() {
     for (query, part) in [
-        ("SELECT * FROM public.t2", "the snapshot reads public.t2, and the stream carries public.t"),
+        ("SELECT * FROM public.t2", "the snapshot reads public.t2, and the publication covers public.t"),
         ("SELECT * FROM t2 ORDER BY id", "the snapshot reads public.t2"),
         ("SELECT * FROM t ORDER BY id LIMIT 1", "may not read every row"),
         ("SELECT * FROM t TABLESAMPLE SYSTEM (50)", "may not read every row"),

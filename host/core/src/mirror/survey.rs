@@ -110,8 +110,10 @@ async fn reads(rows: &dyn Rows) -> Result<Option<Value>> {
     reads.map_err(|error| error.context("looking at the snapshot's query"))
 }
 
+/// What happened to the source counts before what is wrong with the configuration, which may follow from it.
 fn refuse(findings: &[Difference]) -> Result<()> {
-    findings.iter().find_map(|found| found.error(RESYNC)).map_or(Ok(()), Err)
+    let happened = findings.iter().filter(|found| found.weight == Weight::Refused);
+    happened.chain(findings).find_map(|found| found.error(RESYNC)).map_or(Ok(()), Err)
 }
 
 fn note<'d>(findings: impl Iterator<Item = &'d Difference>) {

@@ -6,6 +6,8 @@ use super::record::{KINDS, Publication, Published, Record, Table};
 use crate::postgres::query::reads::{ReadTable, Reads};
 
 const PLAIN: &str = "write the query as `SELECT * FROM table`, for the table that the publication covers";
+const PUBLISHED: &str =
+    "name the published table in the query, or add this one to the publication before the mirror begins";
 const ONLY: &str =
     "write `SELECT * FROM ONLY table`, and publish the table alone: `CREATE PUBLICATION .. FOR TABLE ONLY table`";
 const SAME_DATABASE: &str =
@@ -36,6 +38,11 @@ pub(super) fn with_query(
         return found;
     }
     match (&now.table, &reads.table) {
+        (Some(table), Some(read)) if table.entries.is_empty() && read.root == table.oid => {
+            let covered: Vec<String> = published.roots.iter().map(|root| root.1.to_string()).collect();
+            let what = format!("the snapshot reads {}, and the publication covers {}", read.name, covered.join(", "));
+            found.push(Difference::new(Weight::Misread(PUBLISHED), what));
+        }
         (Some(table), Some(read)) => found.extend(with_table(table, read, reads.doubt.as_deref(), columns)),
         (_, _) => {
             let what = "it can't be told whether the snapshot's query reads every row of the published table as it is";
@@ -65,10 +72,6 @@ fn with_table(table: &Table, read: &ReadTable, doubt: Option<&str>, columns: Opt
         return vec![Difference::new(Weight::Misread(PLAIN), what)];
     }
     let mut found = Vec::new();
-    if table.entries.is_empty() {
-        let what = format!("the publication doesn't cover {}, which the snapshot reads", read.name);
-        found.push(Difference::new(Weight::Misread("add it to the publication before it is mirrored"), what));
-    }
     if read.oid != table.oid && !covers_only(table, read.oid) {
         let what =
             format!("the snapshot reads the partition {} of {}, and the stream carries all", read.name, table.id());
