@@ -22,7 +22,7 @@ fn a_doctor_looks_before_and_after_and_changes_nothing() {
     m.client().execute(&format!("SELECT pg_drop_replication_slot('{}_slot')", m.database.name()));
     let gone = m.faucet.run("doctor").expect_code(1);
     assert!(gone.stdout.contains("FAIL  slot"), "{}", gone.stdout);
-    assert!(gone.stdout.contains("mirror again") && gone.stderr.contains("doctor.unwell"), "{}", gone.stderr);
+    assert!(gone.stdout.contains("mirror --replace") && gone.stderr.contains("doctor.unwell"), "{}", gone.stderr);
     let config = m.faucet.config().display().to_string();
     let lines = m.faucet.run_with(&["doctor", "--output", "json", &config]).expect_code(1);
     let failed = lines.stdout.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());

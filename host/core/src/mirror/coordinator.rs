@@ -90,7 +90,7 @@ pub enum Effect {
         /// The table.
         table: TableIndex,
         /// What to store.
-        marker: Marker,
+        marker: Box<Marker>,
         /// The committed mark to seed before the marker, if the table joins anew.
         seed: Option<Mark>,
     },
@@ -329,12 +329,12 @@ fn next_for(table: TableIndex, state: &Table) -> Option<Effect> {
     match state {
         Table::New => Some(Effect::Capture { table }),
         Table::Joining { at } => {
-            let marker = Marker::joined(&at.bookmark);
+            let marker = Box::new(Marker::joined(&at.bookmark));
             Some(Effect::Store { table, marker, seed: Some(at.clone()) })
         }
         Table::Snapshot { .. } => Some(Effect::Snapshot { table }),
         Table::Closing { committed } => {
-            let marker = Marker::following(&committed.bookmark);
+            let marker = Box::new(Marker::following(&committed.bookmark));
             Some(Effect::Store { table, marker, seed: None })
         }
         Table::Following { .. } => None,

@@ -179,7 +179,7 @@ impl Driver<'_> {
     }
 
     /// C3: the bookmark first, then the marker that says it is there.
-    async fn store(&self, mut marker: Marker, seed: Option<Mark>) -> Result<()> {
+    async fn store(&self, mut marker: Box<Marker>, seed: Option<Mark>) -> Result<()> {
         if let Some(Mark { bookmark, .. }) = seed {
             marker.covered = self.covered.clone();
             // Before anything says that the mirror began: a crash here begins anew, and clears what is left.
@@ -187,7 +187,7 @@ impl Driver<'_> {
             let sequence = self.last_sequence().await?;
             self.keeper().save(&Progress { bookmark, sequence }).await?;
         } else if let Some((earlier, _)) = place::stored(&self.mirror.store, &self.mirror.name).await? {
-            marker = marker.after(earlier);
+            *marker = Marker::after(*marker, earlier);
         }
         let value = marker.to_value();
         self.mirror.store.put(place::marker_key(&self.mirror.name).as_str(), &value, Expect::Any).await.map(drop)

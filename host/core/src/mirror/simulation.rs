@@ -93,9 +93,7 @@ impl World {
         for effect in effects {
             let work = match effect {
                 Effect::Capture { table } => Work::Capture(table),
-                Effect::Store { table, marker, seed } => {
-                    Work::Store { table, marker: Box::new(marker), seed, seeded: false }
-                }
+                Effect::Store { table, marker, seed } => Work::Store { table, marker, seed, seeded: false },
                 Effect::Snapshot { table } => {
                     assert!(self.markers.contains_key(&table), "C3: snapshot before its join point is stored");
                     process.snapshots_read[table] = true;

@@ -4,6 +4,7 @@ use faucet_core::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::{Client, Column};
 
+use super::lex;
 use super::plan::failed;
 use super::selection::Selection;
 use super::table::{Relation, Tree};
@@ -56,7 +57,17 @@ pub async fn of(client: &Client, query: &str) -> Result<Reads> {
         None => None,
     };
     let system = super::split::system(client).await;
-    Ok(Reads { system, database: (row.get(0), row.get(1)), table, doubt: selection.err().map(str::to_owned) })
+    let doubt = selection.err().filter(|_| !only_sorts(query)).map(str::to_owned);
+    Ok(Reads { system, database: (row.get(0), row.get(1)), table, doubt })
+}
+
+/// Whether all that keeps a query from being a plain selection is the order of its rows.
+fn only_sorts(query: &str) -> bool {
+    let tokens = lex::tokens(lex::body(query));
+    let Some(order) = tokens.iter().position(|token| token.is("order")) else { return false };
+    let limits = ["limit", "offset", "fetch", "for"];
+    let ends = tokens[order..].iter().all(|token| limits.iter().all(|word| !token.is(word)));
+    ends && Selection::parse(&query[..tokens[order].start]).is_ok()
 }
 
 async fn named(client: &Client, name: &str) -> Result<Option<u32>> {

@@ -58,9 +58,8 @@ fn others(now: &Record, published: &Published) -> Option<Difference> {
     let others: Vec<String> = published.roots.iter().filter(|r| r.0 != ours).map(|r| r.1.to_string()).collect();
     let named = match &others[..] {
         [] => return None,
-        [few @ ..] if few.len() <= 3 => others.join(", "),
-        [first, second, rest @ ..] => format!("{first}, {second} and {} more", rest.len()),
-        [_] => return None,
+        [first, second, rest @ ..] if rest.len() > 1 => format!("{first}, {second} and {} more", rest.len()),
+        few => few.join(", "),
     };
     let what = format!("the publication also covers {named}: this mirror leaves their changes out");
     Some(Difference::new(Weight::Noted, what))
