@@ -127,8 +127,8 @@ fn lag_is_true_while_a_transaction_is_in_hand() {
     m.settles();
     let lag = || {
         let said = running.stdout_so_far();
-        let events = said.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        let last = events.filter(|event| event["phase"] == "streaming").next_back();
+        let mut events = said.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+        let last = events.rfind(|event| event["phase"] == "streaming");
         last.and_then(|event| event["lag_seconds"].as_f64())
     };
     // Something else is written, so that the stream has a position to say that it is idle at.
