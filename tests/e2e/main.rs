@@ -5,6 +5,7 @@ mod config;
 mod dlq;
 mod doctor;
 mod drift;
+mod fencing;
 mod identity;
 mod keys;
 mod majors;

@@ -142,6 +142,16 @@ impl Running {
         signal(self.child.id(), "INT");
     }
 
+    /// Stops it where it is, until [`Running::thaw`].
+    pub fn freeze(&self) {
+        signal(self.child.id(), "STOP");
+    }
+
+    /// Lets it go on.
+    pub fn thaw(&self) {
+        signal(self.child.id(), "CONT");
+    }
+
     /// Whether it is still running.
     pub fn is_running(&mut self) -> bool {
         if self.ended.is_none() {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::args::{Global, MirrorArgs};
 use crate::display::Failure;
 use crate::load;
-use crate::recipe::{Planned, belongs};
+use crate::recipe::{Planned, belongs, claiming};
 use crate::session::Session;
 
 /// Snapshots a table, then streams its changes.
@@ -48,6 +48,7 @@ async fn run(session: &Session, existing: Existing) -> Result<Ended> {
         store,
         continuous: block.continuous,
         tokens: plan.mechanism == Mechanism::Watermark,
+        claiming: claiming(plan),
         meter: session.meter.clone(),
         limits: session.limits(),
         existing,

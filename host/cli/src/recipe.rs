@@ -5,9 +5,9 @@ use faucet_core::config::{DeadLettersPlan, Plan, Stage};
 use faucet_core::error::Result;
 use faucet_core::mirror::Rows;
 use faucet_core::model::Page;
-use faucet_core::pipeline::{Allowance, DeadLetters, Opening, Recipe};
+use faucet_core::pipeline::{Allowance, Claiming, DeadLetters, Opening, Recipe};
 use faucet_core::ports::{
-    AnySink, AnySource, AnyTransform, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Split, Transform,
+    AnySink, AnySource, AnyTransform, Claim, SchemaPolicy, Sink, SinkContext, Source, SourceContext, Split, Transform,
 };
 use faucet_core::state::Belongs;
 use faucet_registry::Digest;
@@ -53,7 +53,7 @@ impl Planned {
     /// # Errors
     /// Those of opening the sink and of writing the page, as far as looking tells.
     pub async fn explain(&self, page: Page) -> Result<Option<Vec<String>>> {
-        let context = SinkContext { pipeline: self.name.clone(), schema: self.schema, sets_aside: false };
+        let context = SinkContext { pipeline: self.name.clone(), schema: self.schema, ..SinkContext::default() };
         let explained = self.sink.kind.explain(&self.sink.config, context, page).await;
         explained.map_err(|e| e.context(format!("asking the sink '{}'", self.sink.kind.name())))
     }
@@ -88,6 +88,14 @@ pub fn short_digest(text: &str) -> String {
     let mut digest = Digest::of(text.as_bytes()).hex();
     digest.truncate(16);
     digest
+}
+
+/// Whether the sink can hold a claim.
+pub fn claiming(plan: &Plan) -> Claiming {
+    match plan.sink.kind.capabilities(&plan.sink.config) {
+        Ok(sink) if sink.claims => Claiming::Able,
+        Ok(_) | Err(_) => Claiming::No,
+    }
 }
 
 /// A step that takes changes judges a changed key by the columns the sink knows rows by, unless it is told otherwise.
@@ -132,9 +140,10 @@ impl Recipe for Planned {
         Ok(opened)
     }
 
-    async fn sink(&self) -> Result<Box<dyn Sink>> {
+    async fn sink(&self, claim: Option<&Claim>) -> Result<Box<dyn Sink>> {
         let sets_aside = self.dead_letters.is_some();
-        let context = SinkContext { pipeline: self.name.clone(), schema: self.schema, sets_aside };
+        let claim = claim.cloned();
+        let context = SinkContext { pipeline: self.name.clone(), schema: self.schema, sets_aside, claim };
         let opened = self.sink.kind.open(&self.sink.config, context).await;
         opened.map_err(|e| e.context(format!("opening the sink '{}'", self.sink.kind.name())))
     }

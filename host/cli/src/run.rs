@@ -12,7 +12,7 @@ use faucet_core::state::StateKey;
 use crate::args::{ConfigArgs, Global};
 use crate::display::Failure;
 use crate::load;
-use crate::recipe::{Planned, belongs};
+use crate::recipe::{Planned, belongs, claiming};
 use crate::session::Session;
 
 /// Runs a pipeline until its source ends.
@@ -35,6 +35,7 @@ async fn run(session: &Session) -> Result<Ended> {
     let terms = Terms {
         keeper,
         tokens: plan.mechanism == Mechanism::Watermark,
+        claiming: claiming(plan),
         phase: if changes { Phase::Streaming } else { Phase::Copying },
         page_failpoint: "mid_stream",
         meter: session.meter.clone(),

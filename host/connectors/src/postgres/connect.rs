@@ -29,6 +29,7 @@ use super::tls::SslMode;
 pub const SESSION_SETTINGS: &str = "SET DateStyle = 'ISO'; SET IntervalStyle = 'iso_8601'; SET TimeZone = 'UTC'; \
      SET extra_float_digits = 3; SET bytea_output = 'hex'; SET client_encoding = 'UTF8'; \
      SET xmloption = 'content'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; \
+     SET idle_session_timeout = 0; \
      SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'transaction_timeout'";
 
 /// A protocol spoken over an open link: the start-up up to a usable session.

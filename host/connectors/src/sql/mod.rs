@@ -6,6 +6,7 @@ mod fold;
 mod key;
 mod marker;
 mod order;
+mod written;
 
 pub use aside::{OfRows, Parts, QUARANTINED, check_left_out};
 pub use drift::{TYPE_INCOMPATIBLE, incompatible, tell};
@@ -13,6 +14,7 @@ pub use fold::{Folded, Keying, Rest, Upsert, fold};
 pub use key::{KEY_NULL, RowKey, check_key};
 pub use marker::{DeleteMarker, MarkerValue, OnTruncate, RowOp, TRUNCATED, classify};
 pub use order::{Change, Stretch, each_change, stretches};
+pub use written::Written;
 
 use faucet_core::error::Code;
 

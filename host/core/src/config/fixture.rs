@@ -146,6 +146,7 @@ impl SinkConnector for Table {
             modes: vec![WriteMode::Append, WriteMode::Upsert, WriteMode::Overwrite],
             transactional: true,
             tokens: true,
+            claims: false,
             evolves: true,
             sets_aside: true,
             parallel: config.write_mode != WriteMode::Overwrite,

@@ -160,6 +160,7 @@ mod tests {
             modes: if offers_upsert { vec![WriteMode::Append, WriteMode::Upsert] } else { vec![WriteMode::Append] },
             transactional: tokens,
             tokens,
+            claims: tokens,
             evolves: true,
             sets_aside: true,
             parallel: true,

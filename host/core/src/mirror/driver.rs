@@ -11,15 +11,15 @@ use super::marker::Marker;
 use super::place;
 use super::route::OneTable;
 use super::snapshot::{self, Snapshot};
-use super::survey::Watch;
+use super::survey::{RESYNC, Watch};
 use crate::error::{Error, Result};
 use crate::failpoint;
 use crate::observe::{Meter, Phase};
 use crate::pipeline::{
-    Backoff, DeadLetters, Ended, Limits, Link, Opening, Progress, Recipe, RetryPolicy, Stop, Terms, ack::Keeper,
-    attempt, last_token, wait_before_retry,
+    Backoff, Beginning, COMMITS_LOST, Claiming, DeadLetters, Ended, Limits, Link, OTHER_WRITER, Opening, Progress,
+    Recipe, RetryPolicy, Stop, Terms, ack::Keeper, attempt, claim, last_token, verdict, wait_before_retry,
 };
-use crate::ports::{Bookmark, Capture, Covered, Expect, Sink, Source, StateStore, Transform};
+use crate::ports::{Bookmark, Capture, Claim, Covered, EMPTIED, Expect, REPLACED, Sink, Source, StateStore, Transform};
 
 /// A mirror of one table, ready to run.
 pub struct Mirror {
@@ -37,6 +37,8 @@ pub struct Mirror {
     pub continuous: bool,
     /// Commit tokens with the stream's pages (exactly-once by watermark).
     pub tokens: bool,
+    /// Whether the sink holds a claim of this run.
+    pub claiming: Claiming,
     /// Counters.
     pub meter: Arc<Meter>,
     /// Limits of the pump.
@@ -51,7 +53,8 @@ pub struct Mirror {
 ///
 /// # Errors
 /// The failure that ended it.
-pub async fn run(mirror: Mirror, stop: &Stop) -> Result<Ended> {
+pub async fn run(mut mirror: Mirror, stop: &Stop) -> Result<Ended> {
+    mirror.store = place::take_over(mirror.store, &mirror.name).await?;
     let policy = RetryPolicy { max_attempts: None, ..mirror.retry };
     let mut driver = Driver {
         coordinator: Coordinator::new(1, mirror.continuous),
@@ -77,7 +80,11 @@ struct Driver<'a> {
 
 impl Driver<'_> {
     async fn run(&mut self) -> Result<Ended> {
-        let started = Event::Started { tables: vec![self.load().await?] };
+        let stored = self.load().await?;
+        if !self.claim(stored.is_some()).await? {
+            return Ok(Ended::Stopped);
+        }
+        let started = Event::Started { tables: vec![stored] };
         let mut events = VecDeque::from([started]);
         while let Some(event) = events.pop_front() {
             for effect in self.coordinator.step(event) {
@@ -129,6 +136,10 @@ impl Driver<'_> {
             Effect::Finish(_) => unreachable!("handled by the loop"),
         };
         let advanced = self.mirror.meter.reading().rows_written > written;
+        let done = match done {
+            Err(error) => Err(way_out(verdict(self.mirror.stream.as_ref(), &self.stream_terms(), error).await)),
+            done => done,
+        };
         self.outcome(done, advanced)
     }
 
@@ -160,6 +171,34 @@ impl Driver<'_> {
         stored.map(|(marker, bookmark)| Ok((marker, self.mark(bookmark)?))).transpose()
     }
 
+    /// Claims the destination. A continuous mirror waits for one that can't be reached. `false` when a stop came first.
+    async fn claim(&mut self, began_before: bool) -> Result<bool> {
+        let beginning = if began_before { Beginning::Stored } else { Beginning::Anew };
+        loop {
+            let terms = self.stream_terms();
+            let error = match self.take_place(&terms, beginning).await {
+                Ok(Some(Terms { claiming, tokens, .. })) => {
+                    (self.mirror.claiming, self.mirror.tokens) = (claiming, tokens);
+                    self.backoff.reset();
+                    return Ok(true);
+                }
+                Ok(None) => return Ok(false),
+                Err(error) => way_out(error),
+            };
+            let Some(delay) = self.backoff.after(&error).filter(|_| self.mirror.continuous) else { return Err(error) };
+            wait_before_retry(&error, delay, &terms, self.stop).await;
+        }
+    }
+
+    /// A mirror that will be refused takes nobody's place.
+    async fn take_place(&self, terms: &Terms, beginning: Beginning) -> Result<Option<Terms>> {
+        let recipe = self.mirror.stream.as_ref();
+        if beginning == Beginning::Anew {
+            existing::check(recipe, self.mirror.existing).await?;
+        }
+        claim(recipe, terms, beginning, self.stop).await
+    }
+
     /// What is wrong is said before anything is made upstream; what is recorded is as it is after the position.
     async fn capture(&mut self) -> Result<Mark> {
         self.mirror.meter.enter(Phase::Starting);
@@ -183,7 +222,8 @@ impl Driver<'_> {
         if let Some(Mark { bookmark, .. }) = seed {
             marker.covered = self.covered.clone();
             // Before anything says that the mirror began: a crash here begins anew, and clears what is left.
-            existing::make_room(self.mirror.stream.as_ref(), self.mirror.existing).await?;
+            let claim = self.mirror.claiming.held();
+            existing::make_room(self.mirror.stream.as_ref(), claim, self.mirror.existing).await?;
             let sequence = self.last_sequence().await?;
             self.keeper().save(&Progress { bookmark, sequence }).await?;
         } else if let Some((earlier, _)) = place::stored(&self.mirror.store, &self.mirror.name).await? {
@@ -199,7 +239,7 @@ impl Driver<'_> {
         if !self.mirror.tokens {
             return Ok(None);
         }
-        let mut sink = self.mirror.stream.sink().await?;
+        let mut sink = self.mirror.stream.sink(self.mirror.claiming.held()).await?;
         let token = last_token(sink.as_mut(), &self.stream_terms()).await?;
         sink.close().await?;
         Ok(Some(token.map_or(0, |t| t.sequence)))
@@ -238,6 +278,7 @@ impl Driver<'_> {
         Terms {
             keeper: Some(self.keeper()),
             tokens: self.mirror.tokens,
+            claiming: self.mirror.claiming.clone(),
             phase: Phase::Streaming,
             page_failpoint: "mid_stream",
             meter: self.mirror.meter.clone(),
@@ -252,6 +293,15 @@ impl Driver<'_> {
     fn mark(&self, bookmark: Bookmark) -> Result<Mark> {
         let position = self.mirror.capture.position(&bookmark)?;
         Ok(Mark { bookmark, position })
+    }
+}
+
+/// The error with what a mirror can do where the destination is not as it was left.
+fn way_out(error: Error) -> Error {
+    match error.code() {
+        code if code == &OTHER_WRITER => error.hint(format!("give pipelines names of their own; then {RESYNC}")),
+        code if [&COMMITS_LOST, &REPLACED, &EMPTIED].contains(&code) => error.hint(RESYNC),
+        _ => error,
     }
 }
 
@@ -293,8 +343,8 @@ impl Recipe for Guarded {
         self.recipe.transforms().await
     }
 
-    async fn sink(&self) -> Result<Box<dyn Sink>> {
-        self.recipe.sink().await
+    async fn sink(&self, claim: Option<&Claim>) -> Result<Box<dyn Sink>> {
+        self.recipe.sink(claim).await
     }
 
     async fn dead_letters(&self) -> Result<Option<DeadLetters>> {

@@ -5,6 +5,7 @@
 
 use crate::error::{Blame, Code, Error, Result, Retry};
 use crate::pipeline::Recipe;
+use crate::ports::Claim;
 
 /// A mirror would begin over rows that are there.
 pub static NOT_EMPTY: Code = Code {
@@ -35,7 +36,7 @@ pub(super) async fn check(recipe: &dyn Recipe, existing: Existing) -> Result<()>
     if existing != Existing::Refuse {
         return Ok(());
     }
-    let mut sink = recipe.sink().await?;
+    let mut sink = recipe.sink(None).await?;
     let holds_rows = sink.holds_rows().await?;
     sink.close().await?;
     if holds_rows == Some(true) {
@@ -47,11 +48,11 @@ pub(super) async fn check(recipe: &dyn Recipe, existing: Existing) -> Result<()>
 }
 
 /// Removes the rows, if they are to be replaced.
-pub(super) async fn make_room(recipe: &dyn Recipe, existing: Existing) -> Result<()> {
+pub(super) async fn make_room(recipe: &dyn Recipe, claim: Option<&Claim>, existing: Existing) -> Result<()> {
     if existing != Existing::Replace {
         return Ok(());
     }
-    let mut sink = recipe.sink().await?;
+    let mut sink = recipe.sink(claim).await?;
     if sink.holds_rows().await? == Some(true) {
         tracing::info!("removing the rows that the destination has");
         sink.clear().await?;

@@ -27,7 +27,9 @@ use crate::failpoint;
 use crate::model::Page;
 use crate::observe::{Meter, Phase};
 use crate::pipeline::{DeadLetters, Ended, Limits, Link, Opening, Recipe, Stop, Terms, attempt};
-use crate::ports::{Expect, Part, Parts, SetAside, Sink, Source, Split, StateStore, Transform, Wanted};
+use crate::ports::{
+    Claim, Expect, Part, Parts, SetAside, Sink, Source, Split, Standing, StateStore, Transform, Wanted,
+};
 
 /// What reads the rows that exist.
 pub trait Rows: Send + Sync {
@@ -98,6 +100,7 @@ fn terms(mirror: &Mirror, concurrency: u32) -> Terms {
     Terms {
         keeper: None,
         tokens: false,
+        claiming: mirror.claiming.clone(),
         phase: Phase::Snapshot,
         page_failpoint: "mid_snapshot",
         meter: mirror.meter.clone(),
@@ -260,8 +263,8 @@ impl Recipe for Announcing {
         self.recipe.dead_letters().await
     }
 
-    async fn sink(&self) -> Result<Box<dyn Sink>> {
-        let sink = self.recipe.sink().await?;
+    async fn sink(&self, claim: Option<&Claim>) -> Result<Box<dyn Sink>> {
+        let sink = self.recipe.sink(claim).await?;
         Ok(Box::new(AnnouncingSink { sink, wrote: false, prepared: self.prepared.clone() }))
     }
 }
@@ -276,6 +279,14 @@ struct AnnouncingSink {
 impl Sink for AnnouncingSink {
     async fn last_token(&mut self, scope: &str) -> Result<Option<String>> {
         self.sink.last_token(scope).await
+    }
+
+    async fn standing(&mut self) -> Result<Standing> {
+        self.sink.standing().await
+    }
+
+    async fn claim(&mut self, from: Option<&str>, anew: bool) -> Result<bool> {
+        self.sink.claim(from, anew).await
     }
 
     async fn write(&mut self, page: Page) -> Result<()> {

@@ -14,8 +14,9 @@ use crate::error::Result;
 use crate::failpoint;
 use crate::ports::{Bookmark, Expect, Sink, StateStore};
 
+use super::claim::writers_key;
 use super::progress::Progress;
-use crate::state::{StateKey, migrate};
+use crate::state::{OneWriter, StateKey, migrate};
 
 /// Where bookmarks are kept.
 #[derive(Clone)]
@@ -27,6 +28,16 @@ pub struct Keeper {
 }
 
 impl Keeper {
+    /// The same in a store that this run has for itself: from now on another run's writes are noticed.
+    ///
+    /// # Errors
+    /// Failures of the store.
+    pub async fn take_over(&self) -> Result<Self> {
+        let store = OneWriter::new(self.store.clone());
+        store.take_over(&[self.key.clone(), writers_key(&self.key)]).await?;
+        Ok(Self { store: Arc::new(store), key: self.key.clone() })
+    }
+
     /// The stored progress, if any. What an earlier release stored under another key is moved first.
     pub async fn load(&self) -> Result<Option<Progress>> {
         if self.store.durable() {
@@ -36,7 +47,7 @@ impl Keeper {
         stored.map(|s| Progress::parse(self.key.as_str(), &s.value)).transpose()
     }
 
-    /// Stores progress, whatever was there.
+    /// Stores progress in the place of what was there.
     pub async fn save(&self, progress: &Progress) -> Result<()> {
         self.store.put(self.key.as_str(), &progress.to_value(), Expect::Any).await.map(drop)
     }

@@ -5,6 +5,7 @@
 pub mod ack;
 mod chain;
 pub mod channel;
+mod claim;
 mod difference;
 mod dlq;
 mod native;
@@ -17,10 +18,11 @@ pub mod unwrap;
 mod writer;
 
 pub use chain::{Chain, ROWS_REJECTED};
+pub use claim::{Beginning, Claiming, OTHER_WRITER, claim, verdict, writers_key};
 pub use difference::{Difference, Values};
 pub use dlq::{Allowance, DeadLetters, TOO_MANY};
 pub use native::native_transforms;
-pub use progress::{NOT_PROGRESS, Progress};
+pub use progress::{COMMITS_LOST, NOT_PROGRESS, Progress};
 pub use pump::{Ended, Limits};
 pub use retry::{Backoff, RetryPolicy};
 pub(crate) use run::wait_before_retry;
@@ -30,4 +32,4 @@ pub use shutdown::Stop;
 use crate::error::Code;
 
 /// The codes raised by this module.
-pub static CODES: &[&Code] = &[&ROWS_REJECTED, &NOT_PROGRESS, &TOO_MANY];
+pub static CODES: &[&Code] = &[&ROWS_REJECTED, &NOT_PROGRESS, &COMMITS_LOST, &OTHER_WRITER, &TOO_MANY];

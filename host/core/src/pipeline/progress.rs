@@ -18,6 +18,21 @@ pub static NOT_PROGRESS: Code = Code {
            given up, remove it and the pipeline starts over.",
 };
 
+/// The destination's token is behind the stored one.
+pub static COMMITS_LOST: Code = Code {
+    id: "pipeline.commits_lost",
+    blame: Blame::Sink,
+    retry: Retry::Operator,
+    title: "the destination lost commits that were durable there",
+    help: "Each commit has a number, kept at the destination in the rows' own transaction and in the state. The \
+           destination's is behind the state's: it was restored from a backup, or failed over to a standby that lacked \
+           the last commits, or its server crashed while it made commits durable late (`fsync = off`). The rows of \
+           those commits are gone there, and the source may not have the changes any more. Restore a newer copy, or copy \
+           anew: for a mirror `faucet mirror drop CONFIG`, then `faucet mirror --replace CONFIG`. For `faucet run`: empty \
+           the table, delete the rows of `_faucet_commit_token` whose scope begins with the pipeline's, remove the state, \
+           and run again.",
+};
+
 /// Where a pipeline is: everything before the bookmark is durable in the destination.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -45,15 +60,37 @@ impl Progress {
     /// Where to resume, given what the state store holds and the last token in the destination.
     ///
     /// The token was committed with the rows, so when it is ahead the store missed the last commits (a crash between the
-    /// two), and the token's bookmark is the truth. A token that is not ahead says nothing new; it may be left over from
-    /// before the state was reset.
-    pub fn reconcile(stored: Option<Self>, token: Option<Token>) -> Option<Self> {
-        let ahead = |t: &Token| stored.as_ref().is_none_or(|s| t.sequence > s.sequence.unwrap_or(0));
-        match token.filter(ahead) {
-            Some(Token { sequence, bookmark: Some(bookmark) }) => Some(Self { bookmark, sequence: Some(sequence) }),
-            Some(Token { bookmark: None, .. }) | None => stored,
+    /// two), and the token's bookmark is the truth. One that is behind, or gone, means that the destination lost commits.
+    /// A position that was stored without a sequence is of a run without tokens: it is newer than any token.
+    ///
+    /// # Errors
+    /// `pipeline.commits_lost`.
+    pub fn reconcile(stored: Option<Self>, token: Option<Token>) -> Result<Option<Self>> {
+        let Some(stored) = stored else {
+            let of = |Token { sequence, bookmark }| bookmark.map(|b| Self { bookmark: b, sequence: Some(sequence) });
+            return Ok(token.and_then(of));
+        };
+        let there = token.as_ref().map_or(0, |token| token.sequence);
+        match stored.sequence {
+            None => Ok(Some(Self { sequence: token.map(|token| token.sequence), ..stored })),
+            Some(known) if there < known => Err(commits_lost(known, there)),
+            Some(known) => match token {
+                Some(Token { sequence, bookmark: Some(bookmark) }) if sequence > known => {
+                    Ok(Some(Self { bookmark, sequence: Some(sequence) }))
+                }
+                Some(_) | None => Ok(Some(stored)),
+            },
         }
     }
+}
+
+fn commits_lost(known: u64, there: u64) -> Error {
+    let at = match there {
+        0 => "holds no commit of this pipeline".to_owned(),
+        there => format!("is at commit {there} of this pipeline"),
+    };
+    Error::new(&COMMITS_LOST, format!("the destination {at}, but commit {known} was durable there before"))
+        .hint("`faucet explain pipeline.commits_lost` says what it can be, and what to do")
 }
 
 #[cfg(test)]
@@ -69,19 +106,33 @@ mod tests {
         Token { sequence, bookmark: Some(Bookmark(json!(at))) }
     }
 
+    fn resumes(stored: Option<Progress>, token: Option<Token>) -> Result<Option<Progress>, &'static str> {
+        Progress::reconcile(stored, token).map_err(|e| e.code().id)
+    }
+
     #[test]
     fn the_destination_wins_exactly_when_it_is_ahead() {
-        assert_eq!(Progress::reconcile(None, None), None);
-        assert_eq!(Progress::reconcile(Some(progress(5, Some(2))), None), Some(progress(5, Some(2))));
-        let ahead = Progress::reconcile(Some(progress(5, Some(2))), Some(token(7, 3)));
-        assert_eq!(ahead, Some(progress(7, Some(3))));
-        let first = Progress::reconcile(None, Some(token(7, 1)));
-        assert_eq!(first, Some(progress(7, Some(1))));
-        let level = Progress::reconcile(Some(progress(5, Some(2))), Some(token(5, 2)));
-        assert_eq!(level, Some(progress(5, Some(2))));
+        assert_eq!(resumes(None, None), Ok(None));
+        assert_eq!(resumes(Some(progress(5, Some(2))), Some(token(7, 3))), Ok(Some(progress(7, Some(3)))));
+        assert_eq!(resumes(None, Some(token(7, 1))), Ok(Some(progress(7, Some(1)))));
+        assert_eq!(resumes(Some(progress(5, Some(2))), Some(token(5, 2))), Ok(Some(progress(5, Some(2)))));
+        assert_eq!(resumes(Some(progress(5, Some(0))), None), Ok(Some(progress(5, Some(0)))));
         // A mirror that was started anew numbers on from the token it found; that old token must not win.
-        let anew = Progress::reconcile(Some(progress(90, Some(8))), Some(token(7, 8)));
-        assert_eq!(anew, Some(progress(90, Some(8))));
+        let anew = resumes(Some(progress(90, Some(8))), Some(token(7, 8)));
+        assert_eq!(anew, Ok(Some(progress(90, Some(8)))));
+    }
+
+    #[test]
+    fn a_position_without_a_number_is_newer_than_a_token() {
+        assert_eq!(resumes(Some(progress(90, None)), None), Ok(Some(progress(90, None))));
+        assert_eq!(resumes(Some(progress(90, None)), Some(token(7, 3))), Ok(Some(progress(90, Some(3)))));
+    }
+
+    #[test]
+    fn a_destination_that_lost_commits_is_noticed() {
+        for there in [None, Some(token(5, 1))] {
+            assert_eq!(resumes(Some(progress(5, Some(2))), there), Err("pipeline.commits_lost"));
+        }
     }
 
     #[test]

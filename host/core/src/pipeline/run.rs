@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use super::ack::{Keeper, Ledger, Tokens};
 use super::chain::Chain;
+use super::claim::{Beginning, Claiming, claim, verdict};
 use super::dlq::DeadLetters;
 use super::progress::Progress;
 use super::pump::{Ended, Limits, Pump};
@@ -14,7 +15,7 @@ use super::shutdown::Stop;
 use crate::delivery::Token;
 use crate::error::{Error, Result};
 use crate::observe::{Meter, Phase};
-use crate::ports::{Bookmark, Covered, Sink, Source, Transform};
+use crate::ports::{Bookmark, Claim, Covered, Sink, Source, Transform};
 
 /// Where a source begins.
 #[derive(Debug, Clone, Default)]
@@ -32,8 +33,8 @@ pub trait Recipe: Send + Sync {
     async fn source(&self, from: Opening) -> Result<Box<dyn Source>>;
     /// The transforms, in order.
     async fn transforms(&self) -> Result<Vec<Box<dyn Transform>>>;
-    /// The sink.
-    async fn sink(&self) -> Result<Box<dyn Sink>>;
+    /// The sink, of the run that `claim` tells from others, if it is one that keeps state.
+    async fn sink(&self, claim: Option<&Claim>) -> Result<Box<dyn Sink>>;
     /// Where rows go that can't be written, if there is such a place.
     async fn dead_letters(&self) -> Result<Option<DeadLetters>>;
 }
@@ -45,6 +46,8 @@ pub struct Terms {
     pub keeper: Option<Keeper>,
     /// Whether commits carry tokens (exactly-once by watermark). Needs a keeper.
     pub tokens: bool,
+    /// Whether the sink holds a claim of this run.
+    pub claiming: Claiming,
     /// What the run counts as while it pumps.
     pub phase: Phase,
     /// Failpoint hit after each page that was written.
@@ -76,13 +79,13 @@ impl Link {
 /// # Errors
 /// Of opening or of any stage. What was settled stays settled.
 pub async fn attempt(recipe: &dyn Recipe, terms: &Terms, link: Link, stop: &Stop) -> Result<Ended> {
-    let mut sink = recipe.sink().await?;
+    let mut sink = recipe.sink(terms.claiming.held()).await?;
     let stored = match &terms.keeper {
         Some(keeper) => keeper.load().await?,
         None => None,
     };
     let token = last_token(sink.as_mut(), terms).await?;
-    let progress = Progress::reconcile(stored, token);
+    let progress = resume(stored, token, terms).await?;
     let tokens = match terms.tokens {
         true => Tokens::After(progress.as_ref().and_then(|p| p.sequence).unwrap_or(0)),
         false => Tokens::Off,
@@ -109,6 +112,19 @@ pub async fn attempt(recipe: &dyn Recipe, terms: &Terms, link: Link, stop: &Stop
         page_failpoint: terms.page_failpoint,
     };
     pump.run(stop).await
+}
+
+/// Where to resume. What the destination knows better is stored before anything is committed on top of it.
+async fn resume(stored: Option<Progress>, token: Option<Token>, terms: &Terms) -> Result<Option<Progress>> {
+    let (true, Some(keeper)) = (terms.tokens, &terms.keeper) else { return Ok(stored) };
+    let mut progress = Progress::reconcile(stored.clone(), token)?;
+    if let Some(progress) = &mut progress {
+        progress.sequence.get_or_insert(0);
+        if stored.as_ref() != Some(progress) {
+            keeper.save(progress).await?;
+        }
+    }
+    Ok(progress)
 }
 
 /// The last token the destination holds for this pipeline.
@@ -144,9 +160,10 @@ pub async fn run(
     stop: &Stop,
 ) -> Result<Ended> {
     let mut backoff = Backoff::new(policy);
+    let mut begun = None;
     loop {
         let before = terms.meter.reading().rows_written;
-        let error = match attempt(recipe, terms, Link::direct(), stop).await {
+        let error = match begin_and_attempt(recipe, terms, &mut begun, stop).await {
             Ok(ended) => return Ok(ended),
             Err(error) => error,
         };
@@ -161,6 +178,36 @@ pub async fn run(
             return Ok(Ended::Stopped);
         }
     }
+}
+
+/// One attempt; before the first one that gets so far, the run takes its place.
+async fn begin_and_attempt(
+    recipe: &dyn Recipe,
+    terms: &Terms,
+    begun: &mut Option<Terms>,
+    stop: &Stop,
+) -> Result<Ended> {
+    if begun.is_none() {
+        *begun = begin(recipe, terms, stop).await?;
+    }
+    match begun {
+        Some(terms) => match attempt(recipe, terms, Link::direct(), stop).await {
+            Err(error) => Err(verdict(recipe, terms, error).await),
+            ended => ended,
+        },
+        None => Ok(Ended::Stopped),
+    }
+}
+
+/// Takes the state over and claims the destination. `None` when a stop came first.
+async fn begin(recipe: &dyn Recipe, terms: &Terms, stop: &Stop) -> Result<Option<Terms>> {
+    let Some(keeper) = &terms.keeper else { return Ok(Some(terms.clone())) };
+    let keeper = keeper.take_over().await?;
+    let beginning = match keeper.load().await? {
+        Some(_) => Beginning::Stored,
+        None => Beginning::Unstored,
+    };
+    claim(recipe, &Terms { keeper: Some(keeper), ..terms.clone() }, beginning, stop).await
 }
 
 /// Says what failed and waits, unless a stop comes first.

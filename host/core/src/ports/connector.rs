@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::marker::PhantomData;
 
-use super::{Bookmark, Capture, Covered, Finding, SchemaPolicy, Sink, Source, Split, WriteMode};
+use super::{Bookmark, Capture, Claim, Covered, Finding, SchemaPolicy, Sink, Source, Split, WriteMode};
 use crate::error::{Problem, Result};
 use crate::model::Page;
 
@@ -39,6 +39,8 @@ pub struct SinkCapabilities {
     pub transactional: bool,
     /// A commit can store a token in the same transaction ([`Sink::last_token`] answers).
     pub tokens: bool,
+    /// It can hold a claim ([`Sink::claim`]) and compares the tokens of its commits with what is there.
+    pub claims: bool,
     /// It can add columns, or has none that are fixed.
     pub evolves: bool,
     /// It can set single rows aside and write the others ([`SinkContext::sets_aside`]).
@@ -72,6 +74,8 @@ pub struct SinkContext {
     pub schema: SchemaPolicy,
     /// Rows that can't be written are set aside ([`Sink::set_aside`]) instead of failing their page.
     pub sets_aside: bool,
+    /// The run that the sink belongs to, where it claims the destination. Every commit then checks that the claim stands.
+    pub claim: Option<Claim>,
 }
 
 /// A kind of source: parse (serde), validate (pure), open (I/O).

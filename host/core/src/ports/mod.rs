@@ -6,6 +6,7 @@
 //!
 //! This module imports only `model` and `error`.
 
+mod claim;
 mod connector;
 mod schema;
 mod sink;
@@ -15,6 +16,7 @@ mod state;
 mod survey;
 mod transform;
 
+pub use claim::{Claim, EMPTIED, FENCED, REPLACED, Standing};
 pub use connector::{
     AnySink, AnySource, SinkCapabilities, SinkConnector, SinkContext, SourceCapabilities, SourceConnector,
     SourceContext, erase_sink, erase_source,

@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::claim::{EMPTIED, FENCED, REPLACED, Standing};
 use crate::error::{Blame, Code, Error, Result, Retry};
 use crate::model::Page;
 
@@ -19,7 +20,7 @@ pub static NO_TOKENS: Code = Code {
 };
 
 /// The codes raised by this module.
-pub static CODES: &[&Code] = &[&NO_TOKENS];
+pub static CODES: &[&Code] = &[&NO_TOKENS, &FENCED, &REPLACED, &EMPTIED];
 
 /// For a sink that has no place for tokens: to take one and forget it would lose rows later.
 ///
@@ -86,6 +87,18 @@ pub trait Sink: Send {
         Ok(())
     }
 
+    /// What the destination knows of the scope of the claim that the sink was opened with. What earlier runs left
+    /// unfinished there is ended, or waited for.
+    async fn standing(&mut self) -> Result<Standing> {
+        Ok(Standing::Unkept(None))
+    }
+
+    /// Claims the scope for the run, durably, if `from` is still the one who claimed it last; says whether. From then on
+    /// a commit of another run fails with `sink.fenced`. `anew` forgets its last token and its table.
+    async fn claim(&mut self, _from: Option<&str>, _anew: bool) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Writes a page of plain rows; begins a transaction when none is open. A page is written whole or fails whole.
     async fn write(&mut self, page: Page) -> Result<()>;
 
@@ -94,7 +107,7 @@ pub trait Sink: Send {
     fn set_aside(&mut self) -> Vec<SetAside>;
 
     /// Ends the transaction. `Ok` means that everything written is durable, and with it the token under its scope if one
-    /// was given. Without an open transaction and without a token it does nothing.
+    /// was given. A sink that holds claims replaces only the token that it read or wrote last. Without an open transaction and without a token it does nothing.
     async fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()>;
 
     /// The source is exhausted: what had to wait for the end (replacing the destination) happens now, durably.

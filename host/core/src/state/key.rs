@@ -61,6 +61,8 @@ pub enum Marker<'a> {
     Status,
     /// Which process runs it.
     Lease,
+    /// Which run wrote last to its destination.
+    Writer,
     /// What undoes its runs, or the run with this id.
     Rollback(Option<&'a str>),
     /// What its bookmark belongs to.
@@ -155,6 +157,7 @@ impl StateKey {
             Marker::Profiling => self.then("__profiling__"),
             Marker::Status => self.then("__status__"),
             Marker::Lease => self.then("__lease__"),
+            Marker::Writer => self.then("__writer__"),
             Marker::Rollback(None) => self.then("__rollback__"),
             Marker::Rollback(Some(run)) => self.then("__rollback__").then(&text(run)),
             Marker::Identity => self.then("__identity__"),

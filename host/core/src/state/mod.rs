@@ -14,6 +14,7 @@ mod kinds;
 mod lock;
 mod memory;
 mod migrate;
+mod one_writer;
 mod sealed;
 
 pub use belongs::{Belongs, NOT_THIS_PIPELINE};
@@ -22,6 +23,7 @@ pub use key::{KEY_SCHEME_VERSION, Marker, StateKey};
 pub use kinds::{FileConfig, open, stores};
 pub use memory::MemoryStore;
 pub use migrate::{MIGRATIONS_TOTAL, Migration, migrate};
+pub use one_writer::OneWriter;
 pub use sealed::{Algorithm, Encryption, Sealer};
 
 use crate::error::{Blame, Code, Error, Retry};
@@ -30,10 +32,12 @@ use crate::error::{Blame, Code, Error, Retry};
 pub static CONFLICT: Code = Code {
     id: "state.conflict",
     blame: Blame::State,
-    retry: Retry::Never,
-    title: "somebody else changed this state first",
+    retry: Retry::Operator,
+    title: "another process works on this pipeline's state",
     help: "Two processes use the same state key: usually two copies of one pipeline, or two pipelines with the same \
-           `name` and state store. Stop one of them, or give it another name. Nothing was changed.",
+           `name` and state store. The one that was started later has the place; this one found that it had lost it, \
+           stopped, and changed nothing. See that only one runs, or give one of two pipelines another `name`; then \
+           start it again. The state goes on from what is stored.",
 };
 
 /// The store's files can't be read or written.
@@ -108,6 +112,6 @@ pub static CODES: &[&Code] =
 
 /// The error of a put whose expectation does not hold.
 pub fn conflict(key: &str) -> Error {
-    Error::new(&CONFLICT, format!("the state under '{key}' was changed by somebody else"))
-        .hint("check that no other process runs a pipeline of this name on this state store")
+    Error::new(&CONFLICT, format!("another process works on this pipeline's state: it changed '{key}'"))
+        .hint("see that only one process runs a pipeline of this name on this state store, and start it again")
 }

@@ -10,7 +10,7 @@ use faucet_core::StateKey;
 use faucet_core::error::Result;
 use faucet_core::observe::{Meter, Phase};
 use faucet_core::pipeline::ack::Keeper;
-use faucet_core::pipeline::{Ended, Limits, Repeatable, RetryPolicy, Stop, Terms, run};
+use faucet_core::pipeline::{Claiming, Ended, Limits, Repeatable, RetryPolicy, Stop, Terms, run};
 use std::sync::Arc;
 use std::time::Duration;
 use world::{Entry, Piece, World};
@@ -27,6 +27,7 @@ fn terms(world: &World, tokens: bool) -> Terms {
     Terms {
         keeper: Some(Keeper { store: Arc::new(world.clone()), key: StateKey::row("p", "default") }),
         tokens,
+        claiming: Claiming::No,
         phase: Phase::Copying,
         page_failpoint: "none",
         meter: Arc::new(Meter::default()),

@@ -3,7 +3,7 @@
 use faucet_core::error::Result;
 use faucet_core::mirror::{Existing, Mirror, Snapshot, run};
 use faucet_core::observe::Meter;
-use faucet_core::pipeline::{Ended, Limits, Stop};
+use faucet_core::pipeline::{Claiming, Ended, Limits, Stop};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -24,6 +24,7 @@ fn mirror(snapshot: &World, stream: &World, continuous: bool) -> Mirror {
         store: Arc::new(stream.clone()),
         continuous,
         tokens: false,
+        claiming: Claiming::No,
         meter: Arc::new(Meter::default()),
         limits: Limits::default(),
         existing: Existing::Refuse,

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use faucet_core::error::Result;
 use faucet_core::mirror::{Existing, Mirror, Rows, Snapshot, run};
 use faucet_core::observe::Meter;
-use faucet_core::pipeline::{Ended, Limits, Recipe, Stop};
+use faucet_core::pipeline::{Claiming, Ended, Limits, Recipe, Stop};
 use faucet_core::ports::{Part, Parts, Split, Wanted};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -70,6 +70,7 @@ fn mirror(parts: &Parted, stream: &World, concurrency: u32) -> Mirror {
         store: Arc::new(stream.clone()),
         continuous: false,
         tokens: false,
+        claiming: Claiming::No,
         meter: Arc::new(Meter::default()),
         limits: Limits::default(),
         existing: Existing::Refuse,

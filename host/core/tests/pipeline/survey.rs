@@ -5,7 +5,7 @@ use faucet_core::error::Result;
 use faucet_core::mirror::{Existing, Mirror, Snapshot, run};
 use faucet_core::model::Position;
 use faucet_core::observe::Meter;
-use faucet_core::pipeline::{Limits, Stop};
+use faucet_core::pipeline::{Claiming, Limits, Stop};
 use faucet_core::ports::{Bookmark, Capture, Covered, Difference, Discovered, Finding, Look, Survey, Weight};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -81,6 +81,7 @@ fn mirror(capture: &Changing, stream: &World, meter: &Arc<Meter>) -> Mirror {
         store: Arc::new(stream.clone()),
         continuous: true,
         tokens: false,
+        claiming: Claiming::No,
         meter: meter.clone(),
         limits: Limits::default(),
         existing: Existing::Refuse,

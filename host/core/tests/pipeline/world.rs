@@ -6,8 +6,8 @@ use faucet_core::mirror::Rows;
 use faucet_core::model::{Field, Kind, Op, Page, PageBuilder, Position, Schema, TableId, ValueRef};
 use faucet_core::pipeline::{Allowance, DeadLetters, Opening, Recipe};
 use faucet_core::ports::{
-    Batch, Bookmark, Boundary, Capture, Discovered, Expect, Finding, Output, Rejected, SetAside, Sink, Source, Split,
-    StateStore, Transform, Version, Versioned,
+    Batch, Bookmark, Boundary, Capture, Claim, Discovered, Expect, Finding, Output, Rejected, SetAside, Sink, Source,
+    Split, StateStore, Transform, Version, Versioned,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -315,7 +315,7 @@ impl Recipe for World {
         Ok(if picky { vec![Box::new(Picky(self.clone()))] } else { vec![] })
     }
 
-    async fn sink(&self) -> Result<Box<dyn Sink>> {
+    async fn sink(&self, _: Option<&Claim>) -> Result<Box<dyn Sink>> {
         Ok(Box::new(MemorySink { world: self.clone(), open: vec![], aside: vec![] }))
     }
 

@@ -122,6 +122,7 @@ pub(crate) fn check(guest: &mut Guest, runtime: &Runtime, config: &str) -> Resul
         modes: said.modes.into_iter().map(mode).collect(),
         transactional: said.transactional,
         tokens: said.tokens,
+        claims: false,
         evolves: said.evolves,
         sets_aside: said.rejects,
         parallel: said.parallel,

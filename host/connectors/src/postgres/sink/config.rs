@@ -5,6 +5,7 @@ use faucet_core::ports::WriteMode;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::session::Triggers;
 use crate::postgres::{ConnectionUrl, Endpoint, TlsConfig};
 use crate::sql::{DeleteMarker, OnTruncate};
 
@@ -49,6 +50,11 @@ pub struct SinkConfig {
     /// both stay equal. Only with `delete_marker`.
     #[serde(default)]
     pub on_truncate: Option<OnTruncate>,
+    /// What the destination's triggers do about copied rows. Default: `replica` where the role may set
+    /// `session_replication_role` (a superuser, or after `GRANT SET ON PARAMETER`), else `fire`, with a warning if there
+    /// are any. Under `replica` foreign keys are neither checked nor acted upon: the source has done that.
+    #[serde(default)]
+    pub triggers: Option<Triggers>,
     /// Most rows per `COPY` and merge. Default: a page at a time.
     #[serde(default)]
     pub batch_size: Option<usize>,

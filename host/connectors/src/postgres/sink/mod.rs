@@ -19,6 +19,7 @@
 //! * **K5** What a page does equals its changes one by one, in the order of the source ([`ways`]).
 
 mod aside;
+mod claim;
 mod config;
 mod copy;
 mod create;
@@ -26,11 +27,13 @@ mod drift;
 mod examine;
 mod explain;
 mod in_order;
+mod left;
 mod merge;
 mod merge_sql;
 mod overwrite;
 mod plan;
 mod rows;
+mod session;
 mod target;
 mod token;
 mod ways;
@@ -42,6 +45,7 @@ use faucet_core::model::Page;
 use faucet_core::ports::{Finding, Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
 
 pub use config::{ColumnMapping, SinkConfig};
+pub use session::Triggers;
 use writer::PostgresSink;
 
 /// The destination has no unique constraint to upsert by.
@@ -117,6 +121,7 @@ impl SinkConnector for Table {
             transactional: true,
             // Rows of an overwrite are visible at the end only, so a commit before it has nothing to vouch for.
             tokens: config.write_mode != WriteMode::Overwrite,
+            claims: config.write_mode != WriteMode::Overwrite,
             evolves: true,
             sets_aside: true,
             // An overwrite replaces the table at the end of one run of one writer.

@@ -12,6 +12,10 @@ use crate::postgres::types::{ColumnType, NO_MODIFIER, Types};
 /// A table that rows are written to.
 #[derive(Debug, Clone)]
 pub struct Target {
+    /// Its number in the catalog.
+    pub oid: u32,
+    /// Its rows are kept elsewhere.
+    pub is_foreign: bool,
     /// Its schema.
     pub schema: String,
     /// Its name.
@@ -74,7 +78,8 @@ impl Target {
         let unique = client.query(UNIQUE, &[&oid]).await.map_err(|e| from_driver(&e))?;
         let unique = unique.iter().map(|row| row.get(0)).collect();
         let order = order(client, oid, kind as u8 == b'r').await?;
-        Ok(Some(Self { schema, name: name.to_owned(), columns, unique, order }))
+        let is_foreign = kind as u8 == b'f';
+        Ok(Some(Self { oid, is_foreign, schema, name: name.to_owned(), columns, unique, order }))
     }
 
     /// Its name as SQL.

@@ -3,29 +3,31 @@
 use async_trait::async_trait;
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Page, Schema};
-use faucet_core::ports::{SchemaPolicy, SetAside, Sink, SinkContext, WriteMode, refuse_token};
+use faucet_core::ports::{SchemaPolicy, SetAside, Sink, SinkContext, Standing, WriteMode, refuse_token};
 use std::sync::Arc;
 
 use super::copy::Direct;
 use super::merge::Merge;
 use super::overwrite::Side;
 use super::plan::Plan;
+use super::session::Triggers;
 use super::target::Target;
 use super::token::Tokens;
-use super::{SinkConfig, UNUSABLE, create, drift};
+use super::{SinkConfig, UNUSABLE, claim, create, drift, left, session};
 use crate::postgres::error::{TABLE_MISSING, from_driver};
 use crate::postgres::name::{qualified, quoted};
 use crate::postgres::{Endpoint, Session};
-use crate::sql::{self, Folded, RowOp};
-
-/// Statements are planned at each execution: a plan for an empty table is a bad one for a full table.
-const SETTINGS: &str = "SET plan_cache_mode = force_custom_plan";
+use crate::sql::{self, Folded, RowOp, Written};
 
 /// An open sink.
 #[derive(Debug)]
 pub struct PostgresSink {
     /// `None` once closed.
     session: Option<Session>,
+    triggers: Triggers,
+    pipeline: String,
+    /// Which server and database, as far as it can be told.
+    database: Option<String>,
     pub(super) config: SinkConfig,
     pub(super) schema: SchemaPolicy,
     pub(super) sets_aside: bool,
@@ -37,6 +39,8 @@ pub struct PostgresSink {
     /// Cleared while something runs, so that neither an error nor a dropped call leaves a sink that can commit (K1).
     usable: bool,
     stages: u32,
+    /// It is kept at the destination which table is written.
+    has_left: bool,
     /// Rows of pages written that were refused.
     pub(super) aside: Vec<SetAside>,
 }
@@ -68,7 +72,7 @@ impl PostgresSink {
     pub async fn open(config: SinkConfig, context: &SinkContext) -> Result<Self> {
         let endpoint = Endpoint::new(&config.connection_url, config.tls.as_ref())?;
         let session = endpoint.connect(&context.pipeline).await?;
-        session.batch_execute(SETTINGS).await.map_err(|e| from_driver(&e))?;
+        let triggers = session::set(&session, config.triggers).await?;
         let target = find(&session, &config).await?;
         if target.is_none() && !config.create_table {
             return Err(missing(&config));
@@ -78,9 +82,15 @@ impl PostgresSink {
             (None, Some(schema)) => schema.clone(),
             (None, None) => current_schema(&session, &config).await?,
         };
+        let tokens = Tokens::new(&schema, context.claim.clone());
+        claim::show(&session, &tokens).await?;
+        let database = if context.claim.is_some() { left::database(&session).await? } else { None };
         Ok(Self {
             session: Some(session),
-            tokens: Tokens::new(&schema),
+            triggers,
+            pipeline: context.pipeline.clone(),
+            database,
+            tokens,
             config,
             schema: context.schema,
             sets_aside: context.sets_aside,
@@ -90,6 +100,7 @@ impl PostgresSink {
             in_transaction: false,
             usable: true,
             stages: 0,
+            has_left: false,
             aside: Vec::new(),
         })
     }
@@ -268,10 +279,17 @@ impl PostgresSink {
     }
 
     async fn commit_open(&mut self, token: Option<(&str, &str)>) -> Result<()> {
-        if let Some((scope, token)) = token {
+        if token.is_some() {
             self.begin().await?;
-            let session = self.session.as_ref().expect("begin_use checks that the session is there");
-            self.tokens.put(session, scope, token).await?;
+        }
+        let session = self.session.as_ref().expect("begin_use checks that the session is there");
+        match token {
+            Some((scope, token)) => {
+                self.tokens.put(session, scope, token).await?;
+                self.leave(None).await?;
+            }
+            None if self.in_transaction => self.tokens.check(session).await?,
+            None => {}
         }
         if std::mem::take(&mut self.in_transaction) {
             self.client().batch_execute("COMMIT").await.map_err(|e| from_driver(&e).context("committing"))?;
@@ -280,6 +298,56 @@ impl PostgresSink {
             merge.committed();
         }
         Ok(())
+    }
+
+    async fn look_at_claim(&self) -> Result<Standing> {
+        let Some(claim) = self.tokens.claim() else { return Ok(Standing::Unkept(None)) };
+        self.warn_of_triggers().await?;
+        let mut standing = claim::standing(self.client(), &self.tokens, claim).await?;
+        if let Standing::Kept { changed, .. } = &mut standing {
+            let found = (self.target.as_ref(), self.database.as_ref());
+            *changed = left::changed(self.client(), (&self.tokens, claim), found, self.config.write_mode).await?;
+        }
+        Ok(standing)
+    }
+
+    /// Once for a run.
+    async fn warn_of_triggers(&self) -> Result<()> {
+        match &self.target {
+            Some(target) if self.config.triggers != Some(Triggers::Fire) => {
+                session::warn_of_triggers(self.client(), target, self.triggers).await
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Keeps which table the run wrote: with its first token, and at its end with whether it is `empty`.
+    async fn leave(&mut self, empty: Option<bool>) -> Result<()> {
+        let (Some(claim), Some(target), Some(known)) = (self.tokens.claim(), &self.target, self.tokens.known()) else {
+            return Ok(());
+        };
+        if self.has_left && empty.is_none() {
+            return Ok(());
+        }
+        let token = known.map(str::to_owned);
+        let written = Written { empty, token, ..left::of(target, self.database.as_ref()) };
+        self.tokens.keep(self.client(), &claim.table_scope(), &written.to_text()).await?;
+        self.has_left = true;
+        Ok(())
+    }
+
+    /// The last that a sink does which goes in good order.
+    async fn leave_for_good(&mut self) -> Result<()> {
+        let (Some(target), Some(_)) = (&self.target, self.tokens.known()) else { return Ok(()) };
+        let empty = left::is_empty(self.client(), target).await?;
+        self.leave(empty).await
+    }
+
+    async fn make_claim(&self, from: Option<&str>, anew: bool) -> Result<bool> {
+        let Some(claim) = self.tokens.claim() else { return Ok(false) };
+        let endpoint = Endpoint::new(&self.config.connection_url, self.config.tls.as_ref())?;
+        let work = claim::claim(self.client(), &self.tokens, claim, from, anew);
+        claim::watched(self.client(), (&endpoint, &self.pipeline), work).await
     }
 
     async fn swap(&mut self) -> Result<()> {
@@ -331,7 +399,9 @@ pub(super) fn missing(config: &SinkConfig) -> Error {
 impl Sink for PostgresSink {
     async fn last_token(&mut self, scope: &str) -> Result<Option<String>> {
         self.begin_use()?;
-        let token = self.tokens.last(self.client(), scope).await.map_err(|error| self.why(error))?;
+        let session = self.session.as_ref().expect("begin_use checks that the session is there");
+        let token = self.tokens.last(session, scope).await;
+        let token = token.map_err(|error| self.why(error))?;
         self.usable = true;
         Ok(token)
     }
@@ -357,6 +427,20 @@ impl Sink for PostgresSink {
         }
         self.usable = true;
         Ok(())
+    }
+
+    async fn standing(&mut self) -> Result<Standing> {
+        self.begin_use()?;
+        let standing = self.look_at_claim().await?;
+        self.usable = true;
+        Ok(standing)
+    }
+
+    async fn claim(&mut self, from: Option<&str>, anew: bool) -> Result<bool> {
+        self.begin_use()?;
+        let is_ours = self.make_claim(from, anew).await?;
+        self.usable = true;
+        Ok(is_ours)
     }
 
     async fn write(&mut self, page: Page) -> Result<()> {
@@ -395,6 +479,11 @@ impl Sink for PostgresSink {
     }
 
     async fn close(&mut self) -> Result<()> {
+        if self.usable && self.session.is_some() && !self.in_transaction {
+            if let Err(error) = self.leave_for_good().await {
+                tracing::debug!(%error, "could not keep how the destination was left");
+            }
+        }
         let Some(session) = self.session.take() else { return Ok(()) };
         // A sink that failed has nothing to say to the server; the end of the session rolls back. What an overwrite left
         // is dropped by the next one.

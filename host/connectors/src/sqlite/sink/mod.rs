@@ -24,7 +24,7 @@ mod writer;
 use async_trait::async_trait;
 use faucet_core::error::{Blame, Code, Problem, Result, Retry};
 use faucet_core::model::Page;
-use faucet_core::ports::{Finding, SetAside, Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
+use faucet_core::ports::{Finding, SetAside, Sink, SinkCapabilities, SinkConnector, SinkContext, Standing, WriteMode};
 
 pub use self::config::SqliteSinkConfig;
 use self::writer::Writer;
@@ -114,6 +114,7 @@ impl SinkConnector for SqliteSink {
             modes: vec![WriteMode::Append, WriteMode::Upsert, WriteMode::Overwrite],
             transactional: true,
             tokens: config.write_mode != WriteMode::Overwrite,
+            claims: config.write_mode != WriteMode::Overwrite,
             evolves: true,
             sets_aside: true,
             // A database file has one writer at a time.
@@ -166,6 +167,15 @@ impl Sink for OpenSink {
 
     async fn clear(&mut self) -> Result<()> {
         self.writer.run(Writer::clear).await
+    }
+
+    async fn standing(&mut self) -> Result<Standing> {
+        self.writer.run(Writer::standing).await
+    }
+
+    async fn claim(&mut self, from: Option<&str>, anew: bool) -> Result<bool> {
+        let from = from.map(str::to_owned);
+        self.writer.run(move |writer| writer.claim(from.as_deref(), anew)).await
     }
 
     async fn write(&mut self, page: Page) -> Result<()> {

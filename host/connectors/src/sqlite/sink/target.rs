@@ -48,6 +48,12 @@ pub(super) fn columns(connection: &Connection, table: &str) -> rusqlite::Result<
     Ok((!columns.is_empty()).then_some(columns))
 }
 
+/// Whether the table has no row.
+pub(super) fn is_empty(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let sql = format!("SELECT NOT EXISTS (SELECT 1 FROM {})", quoted(table));
+    connection.query_row(&sql, [], |row| row.get(0))
+}
+
 /// The columns that rows of `schema` have and the table lacks.
 pub(super) fn additions<'a>(config: &SqliteSinkConfig, columns: &[TableColumn], schema: &'a Schema) -> Vec<&'a Field> {
     let is_new = |field: &&Field| {

@@ -2,7 +2,7 @@
 
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Page, Schema};
-use faucet_core::ports::{OnDrift, SetAside, SinkContext, WriteMode};
+use faucet_core::ports::{Claim, EMPTIED, FENCED, OnDrift, SetAside, SinkContext, Standing, WriteMode};
 use rusqlite::Connection;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::plan::Plan;
 use super::rows::Rows;
 use super::target::{self, KeyCheck, TableColumn};
 use super::{AFTER_ERROR, SqliteSinkConfig, TABLE_MISSING, VALUE_WOULD_CHANGE, token};
-use crate::sql::{KEY_NULL, OfRows, Parts, QUARANTINED, RowOp, check_key, check_left_out, classify};
+use crate::sql::{KEY_NULL, OfRows, Parts, QUARANTINED, RowOp, Written, check_key, check_left_out, classify};
 use crate::sqlite::error::{CONSTRAINT, from_driver};
 use crate::sqlite::name::quoted;
 
@@ -36,6 +36,10 @@ struct State {
     plan: Option<Plan>,
     /// Where an overwrite puts its rows.
     side: Option<Side>,
+    /// The run's claim, which every commit checks.
+    claim: Option<Claim>,
+    /// The scope and token that was read or written last.
+    known: Option<(String, Option<String>)>,
     in_transaction: bool,
     has_failed: bool,
 }
@@ -68,6 +72,8 @@ impl Writer {
             columns,
             plan: None,
             side,
+            claim: context.claim.clone(),
+            known: None,
             in_transaction: false,
             has_failed: false,
         };
@@ -76,7 +82,33 @@ impl Writer {
 
     /// See [`faucet_core::ports::Sink::last_token`].
     pub(super) fn last_token(&mut self, scope: &str) -> Result<Option<String>> {
-        self.guard(|connection, state| token::read(connection, scope).map_err(|e| state.failed(&e)))
+        self.guard(|connection, state| {
+            let token = token::read(connection, scope).map_err(|e| state.failed(&e))?;
+            state.check_claim(connection)?;
+            state.known = Some((scope.to_owned(), token.clone()));
+            Ok(token)
+        })
+    }
+
+    /// See [`faucet_core::ports::Sink::standing`].
+    pub(super) fn standing(&mut self) -> Result<Standing> {
+        self.guard(|connection, state| {
+            let Some(claim) = &state.claim else { return Ok(Standing::Unkept(None)) };
+            let writer = token::read(connection, &claim.writer_scope()).map_err(|e| state.failed(&e))?;
+            let changed = state.changed(connection, claim).map_err(|e| state.failed(&e))?;
+            Ok(Standing::Kept { writer, changed })
+        })
+    }
+
+    /// See [`faucet_core::ports::Sink::claim`].
+    pub(super) fn claim(&mut self, from: Option<&str>, anew: bool) -> Result<bool> {
+        self.guard(|connection, state| {
+            let Some(claim) = state.claim.clone() else { return Ok(false) };
+            state.begin(connection)?;
+            let is_ours = token::claim(connection, &claim, from, anew).map_err(|e| state.failed(&e))?;
+            state.end(connection, "COMMIT")?;
+            Ok(is_ours)
+        })
     }
 
     /// See [`faucet_core::ports::Sink::holds_rows`].
@@ -114,9 +146,10 @@ impl Writer {
     /// See [`faucet_core::ports::Sink::commit`].
     pub(super) fn commit(&mut self, token: Option<(&str, &str)>) -> Result<()> {
         self.guard(|connection, state| {
-            if let Some((scope, token)) = token {
-                state.begin(connection)?;
-                token::write(connection, scope, token).map_err(|e| state.failed(&e))?;
+            match token {
+                Some((scope, token)) => state.put_token(connection, scope, token)?,
+                None if state.in_transaction => state.check_claim(connection)?,
+                None => {}
             }
             state.end(connection, "COMMIT")
         })
@@ -140,7 +173,13 @@ impl Writer {
     /// See [`faucet_core::ports::Sink::close`].
     pub(super) fn close(&mut self) -> Result<()> {
         let Self { connection, state } = self;
-        state.end(connection, "ROLLBACK")
+        let is_whole = !state.in_transaction && !state.has_failed;
+        state.end(connection, "ROLLBACK")?;
+        if is_whole && let Err(error) = state.leave(connection) {
+            tracing::debug!(%error, "could not keep how the destination was left");
+            state.end(connection, "ROLLBACK")?;
+        }
+        Ok(())
     }
 
     /// Runs a step. After one that failed nothing is kept and no other step is taken.
@@ -171,6 +210,63 @@ impl State {
             self.in_transaction = true;
         }
         Ok(())
+    }
+
+    /// Replaces the token of `scope`, if it is still the one that was read or written last.
+    fn put_token(&mut self, connection: &Connection, scope: &str, token: &str) -> Result<()> {
+        self.begin(connection)?;
+        self.check_claim(connection)?;
+        let there = token::read(connection, scope).map_err(|e| self.failed(&e))?;
+        let is_known = self.known.as_ref().is_none_or(|(of, known)| of != scope || *known == there);
+        if !is_known {
+            let what = format!("another session committed under \"{scope}\" since this one began");
+            return Err(Error::new(&FENCED, what));
+        }
+        token::write(connection, scope, token).map_err(|e| self.failed(&e))?;
+        self.known = Some((scope.to_owned(), Some(token.to_owned())));
+        Ok(())
+    }
+
+    /// Checks that the run's claim stands, if it made one.
+    fn check_claim(&self, connection: &Connection) -> Result<()> {
+        let Some(claim) = &self.claim else { return Ok(()) };
+        match token::stands(connection, claim).map_err(|e| self.failed(&e))? {
+            true => Ok(()),
+            false => Err(claim.lost()),
+        }
+    }
+
+    /// Why the table is not as the last run left it, if it isn't. Rows that were appended may be taken away by whoever
+    /// they are for: that is worth a word, but no error.
+    fn changed(&self, connection: &Connection, claim: &Claim) -> rusqlite::Result<Option<Error>> {
+        let kept = token::read(connection, &claim.table_scope())?;
+        let Some(before) = kept.as_deref().and_then(Written::parse) else { return Ok(None) };
+        let now = self.columns.as_ref().map(|_| self.written(connection, claim)).transpose()?;
+        match before.changed(now.as_ref(), claim) {
+            Some(error) if error.code() == &EMPTIED && self.config.write_mode == WriteMode::Append => {
+                tracing::warn!(%error, "rows that this pipeline appended are gone");
+                Ok(None)
+            }
+            changed => Ok(changed),
+        }
+    }
+
+    /// The table as it is.
+    fn written(&self, connection: &Connection, claim: &Claim) -> rusqlite::Result<Written> {
+        let table = self.config.table_name.clone();
+        let empty = target::is_empty(connection, &table)?;
+        let token = token::read(connection, &claim.scope)?;
+        Ok(Written { table, database: None, number: None, empty: Some(empty), token })
+    }
+
+    /// Keeps which table the run wrote and how it leaves it.
+    fn leave(&mut self, connection: &Connection) -> Result<()> {
+        let (Some(claim), Some(_), Some(_)) = (self.claim.clone(), &self.known, &self.columns) else { return Ok(()) };
+        self.begin(connection)?;
+        self.check_claim(connection)?;
+        let written = self.written(connection, &claim).map_err(|e| self.failed(&e))?;
+        token::write(connection, &claim.table_scope(), &written.to_text()).map_err(|e| self.failed(&e))?;
+        self.end(connection, "COMMIT")
     }
 
     fn end(&mut self, connection: &Connection, how: &str) -> Result<()> {
