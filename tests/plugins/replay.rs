@@ -137,7 +137,7 @@ fn the_statements_for_sqlite_have_their_values_and_make_no_database() {
     let trace =
         || faucet.run_with(&["trace", "config.yaml", "--key", "id=1", "--output", "json"]).expect_code(0).stdout;
     let statements = |text: &str| serde_json::from_str::<Value>(text).unwrap()["writes"][0]["statements"].clone();
-    let insert = "INSERT INTO \"t\" (\"id\", \"email\") VALUES (1, '***') ON CONFLICT (\"id\") DO UPDATE SET \
+    let insert = "INSERT OR ABORT INTO \"t\" (\"id\", \"email\") VALUES (1, '***') ON CONFLICT (\"id\") DO UPDATE SET \
                   \"email\" = excluded.\"email\"";
     let first = statements(&trace());
     assert!(first[0].as_str().unwrap().starts_with("CREATE TABLE \"t\""), "{first}");

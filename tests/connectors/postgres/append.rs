@@ -81,7 +81,7 @@ fn a_value_that_does_not_fit_is_an_error_without_the_value() {
         ("n", Kind::Decimal, Decimal("701.23"), "postgres.value_refused"),
         ("day", Kind::Text, Text("70123"), "postgres.value_refused"),
         ("short", Kind::Text, Text("70123"), "postgres.value_refused"),
-        ("short", Kind::Text, Text("\0"), "postgres.value_refused"),
+        ("short", Kind::Text, Text("\0"), "postgres.character_refused"),
         ("p", Kind::Text, Text("70123"), "postgres.value_refused"),
         ("n", Kind::Decimal, Decimal("70123x"), "postgres.not_a_number"),
         ("u", Kind::U64, U64(u64::MAX), "postgres.value_too_large"),
@@ -108,7 +108,7 @@ fn integers_and_texts_meet_other_types_exactly() {
         ("d", Kind::F32),
         ("e", Kind::F64),
         ("f", Kind::Bytes),
-        ("g", Kind::Timestamp),
+        ("g", Kind::TimestampTz),
     ];
     let row: &[_] = &[
         U64(u64::MAX),
@@ -117,7 +117,7 @@ fn integers_and_texts_meet_other_types_exactly() {
         faucet_core::model::ValueRef::F32(0.1),
         F64(1e300),
         Bytes(b"\0\\"),
-        Timestamp(0),
+        faucet_core::model::ValueRef::TimestampTz(0),
     ];
     let mut sink = TestSink::open(&db, json!({ "table_name": "t" }));
     sink.apply(&page(&columns, &[row]));

@@ -2,6 +2,7 @@
 
 mod append;
 mod ended;
+mod exact;
 mod fold;
 mod order;
 mod overwrite;

@@ -4,7 +4,7 @@ use faucet_connectors::postgres::query::Query;
 use faucet_connectors::postgres::sink::Table;
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Field, Kind, Move, Page, PageBuilder, Schema, TableId, ValueRef};
-use faucet_core::ports::{Sink, SinkContext, Source, SourceContext, erase_sink, erase_source};
+use faucet_core::ports::{SetAside, Sink, SinkContext, Source, SourceContext, erase_sink, erase_source};
 use faucet_tests::{Database, runtime};
 use serde_json::{Value, json};
 use std::future::Future;
@@ -32,10 +32,19 @@ impl TestSink {
 
     #[track_caller]
     pub fn try_open(db: &Database, extra: Value) -> Result<Self> {
+        Self::open_with(db, extra, SinkContext { pipeline: "test".into(), ..SinkContext::default() })
+    }
+
+    pub fn open_with(db: &Database, extra: Value, context: SinkContext) -> Result<Self> {
         let (sink, config) = (erase_sink::<Table>(), config(db, extra));
         let problems = sink.validate(&config);
         assert!(problems.is_empty(), "{problems:?}");
-        block(sink.open(&config, SinkContext { pipeline: "test".into(), ..SinkContext::default() })).map(Self)
+        block(sink.open(&config, context)).map(Self)
+    }
+
+    /// The rows of pages written that were refused.
+    pub fn set_aside(&mut self) -> Vec<SetAside> {
+        self.0.set_aside()
     }
 
     /// One that sets rows aside instead of failing.

@@ -145,7 +145,7 @@ fn types_are_told_apart_by_schema_and_domains_read_as_their_base() {
     assert_eq!(changes(&batches[0]), ["c t id=1 a=ok b=meh p=2.50 tags={x,NULL}"]);
     let fields = &batches[0].pages[0].schema().fields;
     let natives: Vec<&str> = fields.iter().map(|f| f.native_of("postgres").unwrap()).collect();
-    assert_eq!(natives, ["integer", "public.mood", "other.mood", "public.price", "text[]"]);
+    assert_eq!(natives, ["integer", "public.mood", "other.mood", "numeric(8,2)", "text[]"]);
     assert_eq!(fields[3].kind, faucet_core::model::Kind::Decimal);
 }
 

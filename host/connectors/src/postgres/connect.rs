@@ -25,12 +25,15 @@ use super::error::{AUTH_FAILED, CONNECTION_LOST, ServerError, TLS_FAILED, WRONG_
 use super::tls::SslMode;
 
 /// What every session is set to before it is used. `statement_timeout` and its kin would end long reads; the last of them
-/// came with PostgreSQL 17.
+/// came with PostgreSQL 17. A database in SQL_ASCII converts nothing and refuses to show as UTF-8 what is none: its bytes are
+/// taken as they are, so that the decoder can say which column they are in.
 pub const SESSION_SETTINGS: &str = "SET DateStyle = 'ISO'; SET IntervalStyle = 'iso_8601'; SET TimeZone = 'UTC'; \
      SET extra_float_digits = 3; SET bytea_output = 'hex'; SET client_encoding = 'UTF8'; \
      SET xmloption = 'content'; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; \
      SET idle_session_timeout = 0; \
-     SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'transaction_timeout'";
+     SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name = 'transaction_timeout'; \
+     SELECT pg_catalog.set_config('client_encoding', 'SQL_ASCII', false) \
+     WHERE pg_catalog.current_setting('server_encoding') = 'SQL_ASCII'";
 
 /// A protocol spoken over an open link: the start-up up to a usable session.
 pub(super) trait Start: Sync {

@@ -195,6 +195,18 @@ code!(
      server's log has them. Widen the column, or cast in a transform."
 );
 code!(
+    CHARACTER_REFUSED,
+    "postgres.character_refused",
+    Sink,
+    Operator,
+    "a text has a character that PostgreSQL can't store",
+    "No `text` and no `jsonb` of PostgreSQL holds the character U+0000, which files, JSON (`\\u0000`) and other systems may \
+     have in their texts; and a database in another encoding than UTF8 lacks most characters. Correct the value at the \
+     source, remove the character in a plugin, or leave the column out with the transform `drop`. A \
+     `bytea` column holds any bytes: turn the text into bytes with the transform `cast` and `bytes: utf8`. For another \
+     encoding, load the destination into a database in UTF8."
+);
+code!(
     RAISED,
     "postgres.raised",
     Sink,
@@ -250,6 +262,7 @@ pub static CODES: &[&Code] = &[
     &QUERY_INVALID,
     &CONSTRAINT_VIOLATED,
     &VALUE_REFUSED,
+    &CHARACTER_REFUSED,
     &RAISED,
     &REFUSED,
     &SERVER_FAULT,

@@ -72,14 +72,32 @@ pub struct ColumnType {
     pub wire: Option<Wire>,
     /// Its name as `format_type` spells it, with schema (outside `pg_catalog`) and modifier.
     pub name: Arc<str>,
+    /// The same of the type under all domains, with the modifier that they give it.
+    pub under: Arc<str>,
+    /// What its values are made of.
+    pub shape: Made,
+    /// The labels of an enum, in its order.
+    pub labels: Option<Arc<[Arc<str>]>>,
     /// Whether a cast to text gives something else than the type's own output does, as with `inet` and `xml`.
     pub cast_differs: bool,
 }
 
+/// Whether a type of one name can be another elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Made {
+    /// It means the same everywhere: built in, or an extension's.
+    Alike,
+    /// An enum, whose labels are the database's own.
+    Enum,
+    /// Made of other types: a composite, a range, an array of what is not built in.
+    Composed,
+}
+
 impl ColumnType {
-    /// The model's field for a column called `name` of this type.
+    /// The model's field for a column called `name` of this type. A domain is told as the type under it, as the description
+    /// of a query's result does: what a domain's name means is known to its own database only.
     pub fn field(&self, name: &str) -> Field {
-        Field::new(name, self.kind).native(format!("postgres:{}", self.name))
+        Field::new(name, self.kind).native(format!("postgres:{}", self.under)).labels(self.labels.clone())
     }
 }
 
@@ -144,6 +162,9 @@ impl Types {
                 base_name: row.get(4),
                 name: row.get(5),
                 cast_differs: row.get(6),
+                under: row.get(7),
+                is_array: row.get(8),
+                labels: row.get(9),
             };
             self.known.insert((row.get(0), row.get(1)), found.into_type());
         }
@@ -163,6 +184,9 @@ impl Types {
             kind: Kind::Native,
             wire: None,
             name: format!("oid {oid}").into(),
+            under: format!("oid {oid}").into(),
+            shape: Made::Composed,
+            labels: None,
             cast_differs: false,
         })
     }
@@ -174,21 +198,27 @@ WITH RECURSIVE asked AS (
   SELECT oid, modifier FROM ROWS FROM (
     pg_catalog.unnest($1::pg_catalog.oid[]), pg_catalog.unnest($2::pg_catalog.int4[])) AS a (oid, modifier)
 ), chain AS (
-  SELECT a.oid AS asked, a.modifier, t.oid, t.typtype, t.typbasetype, t.typname
+  SELECT a.oid AS asked, a.modifier, a.modifier AS own, t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typname
   FROM asked a JOIN pg_catalog.pg_type t ON t.oid = a.oid
   UNION ALL
-  SELECT c.asked, c.modifier, t.oid, t.typtype, t.typbasetype, t.typname
+  SELECT c.asked, c.modifier, c.typtypmod, t.oid, t.typtype, t.typbasetype, t.typtypmod, t.typname
   FROM chain c JOIN pg_catalog.pg_type t ON t.oid = c.typbasetype WHERE c.typtype = 'd'
+), named AS (
+  SELECT t.oid, e.oid <> t.oid AS is_array,
+    CASE WHEN n.nspname <> 'pg_catalog' AND pg_catalog.pg_type_is_visible(e.oid)
+      THEN pg_catalog.quote_ident(n.nspname) || '.' ELSE '' END AS prefix
+  FROM pg_catalog.pg_type t
+  JOIN pg_catalog.pg_type e ON e.oid = CASE WHEN t.typsubscript = 'pg_catalog.array_subscript_handler'::regproc
+    THEN t.typelem ELSE t.oid END
+  JOIN pg_catalog.pg_namespace n ON n.oid = e.typnamespace
+  WHERE t.oid IN (SELECT oid FROM chain)
 )
 SELECT c.asked, c.modifier, c.oid, c.typtype, c.typname::pg_catalog.text,
-  CASE WHEN n.nspname <> 'pg_catalog' AND pg_catalog.pg_type_is_visible(e.oid)
-    THEN pg_catalog.quote_ident(n.nspname) || '.' ELSE '' END || pg_catalog.format_type(c.asked, c.modifier),
-  EXISTS (SELECT FROM pg_catalog.pg_cast k WHERE k.castsource = c.oid AND k.casttarget = 25 AND k.castmethod <> 'i')
-FROM chain c
-JOIN pg_catalog.pg_type t ON t.oid = c.asked
-JOIN pg_catalog.pg_type e ON e.oid = CASE WHEN t.typsubscript = 'pg_catalog.array_subscript_handler'::regproc
-  THEN t.typelem ELSE t.oid END
-JOIN pg_catalog.pg_namespace n ON n.oid = e.typnamespace
+  a.prefix || pg_catalog.format_type(c.asked, c.modifier),
+  EXISTS (SELECT FROM pg_catalog.pg_cast k WHERE k.castsource = c.oid AND k.casttarget = 25 AND k.castmethod <> 'i'),
+  b.prefix || pg_catalog.format_type(c.oid, c.own), b.is_array,
+  ARRAY(SELECT l.enumlabel::pg_catalog.text FROM pg_catalog.pg_enum l WHERE l.enumtypid = c.oid ORDER BY l.enumsortorder)
+FROM chain c JOIN named a ON a.oid = c.asked JOIN named b ON b.oid = c.oid
 WHERE c.typtype <> 'd'";
 
 struct Looked {
@@ -197,6 +227,9 @@ struct Looked {
     base_name: String,
     name: String,
     cast_differs: bool,
+    under: String,
+    is_array: bool,
+    labels: Vec<String>,
 }
 
 impl Looked {
@@ -209,8 +242,16 @@ impl Looked {
             (None, b'b', "citext") => (Kind::Text, Some(Wire::Text)),
             (None, _, _) => (Kind::Native, None),
         };
+        let shape = match (&known, self.class) {
+            (Some(_), _) => Made::Alike,
+            (None, b'e') => Made::Enum,
+            (None, b'b') if !self.is_array => Made::Alike,
+            (None, _) => Made::Composed,
+        };
         let cast_differs = self.cast_differs || known.is_some_and(|base| base.cast_differs);
-        ColumnType { base: self.base, kind, wire, name: self.name.into(), cast_differs }
+        let labels = (shape == Made::Enum).then(|| self.labels.into_iter().map(Arc::from).collect());
+        let (name, under) = (self.name.into(), self.under.into());
+        ColumnType { base: self.base, kind, wire, name, under, shape, labels, cast_differs }
     }
 }
 
@@ -220,7 +261,17 @@ fn builtin(oid: u32, modifier: i32) -> Option<ColumnType> {
     let (kind, wire) = form(&built_in);
     // A cast keeps the declaration that a document was given with, and the output function leaves it out.
     let cast_differs = matches!(built_in, Type::INET | Type::CIDR | Type::XML);
-    Some(ColumnType { base: oid, kind, wire, name: name(&built_in, modifier).into(), cast_differs })
+    let name: Arc<str> = name(&built_in, modifier).into();
+    Some(ColumnType {
+        base: oid,
+        kind,
+        wire,
+        under: name.clone(),
+        name,
+        shape: Made::Alike,
+        labels: None,
+        cast_differs,
+    })
 }
 
 fn form(built_in: &Type) -> (Kind, Option<Wire>) {

@@ -3,15 +3,18 @@
 use faucet_core::error::{Blame, Code, Error, Retry};
 use faucet_core::ports::OnDrift;
 
-/// A column changed its type into one that the destination's can't hold.
+/// A column of the destination doesn't hold every value of the source's.
 pub static TYPE_INCOMPATIBLE: Code = Code {
     id: "sink.type_incompatible",
-    blame: Blame::Source,
+    blame: Blame::Sink,
     retry: Retry::Operator,
-    title: "a column of the source changed its type, and the destination's doesn't hold every value of it",
-    help: "`schema: { on_drift: evolve }` changes the type of a destination's column only where no value can be lost by \
-           it, such as integer to bigint. For any other change, alter the destination's column by hand and start again, \
-           or set `schema: { on_incompatible: keep }` to go on writing what fits.",
+    title: "a column of the destination would change values of the source's, or lose them",
+    help: "Both types are compared before a row is written. `schema: { on_drift: evolve }` changes the type of a \
+           destination's column only where no value can be lost by it, such as integer to bigint or numeric(10,2) to \
+           numeric(14,4). For any other pair, alter the destination's column by hand and start again, or set \
+           `schema: { on_incompatible: keep }`: then each value is compared, those that stay the same are written, and one \
+           that doesn't goes to the `dlq`, or stops the run. Rows that an earlier version wrote narrower stay as they are: \
+           after widening the column, copy them again.",
 };
 
 /// Says that columns are left out, once per schema, where that is wanted.
@@ -22,7 +25,8 @@ pub fn tell(policy: OnDrift, table: &str, left_out: &[&str]) {
     }
 }
 
-/// The error for a type that changed from `from` to `to`, which the column `column` of `table` doesn't fit.
-pub fn incompatible(table: &str, column: &str, from: &str, to: &str) -> Error {
-    Error::new(&TYPE_INCOMPATIBLE, format!("column \"{column}\" became {to} at the source, and is {from} in {table}"))
+/// The error for a column of `table` that is `has`, which does `what` to values that are `is` at the source.
+pub fn incompatible(table: &str, column: &str, (has, is): (&str, &str), what: &str) -> Error {
+    let text = format!("column \"{column}\" is {is} at the source, and {has} in {table}: {has} {what}");
+    Error::new(&TYPE_INCOMPATIBLE, text)
 }

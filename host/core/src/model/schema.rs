@@ -174,12 +174,14 @@ pub struct Field {
     pub nullable: bool,
     /// What rows hold here that were there before the column was; `None` is null, or nobody knows.
     pub fill: Option<Fill>,
+    /// The labels of an enum in its order, as far as they are known; rows may have newer ones.
+    pub labels: Option<Arc<[Arc<str>]>>,
 }
 
 impl Field {
     /// A nullable field without a native type.
     pub fn new(name: impl Into<Arc<str>>, kind: Kind) -> Self {
-        Self { name: name.into(), kind, native: None, nullable: true, fill: None }
+        Self { name: name.into(), kind, native: None, nullable: true, fill: None, labels: None }
     }
 
     /// Says the source's own type, `system:type`.
@@ -193,6 +195,13 @@ impl Field {
     #[must_use]
     pub fn not_null(mut self) -> Self {
         self.nullable = false;
+        self
+    }
+
+    /// Says which labels the column's enum has.
+    #[must_use]
+    pub fn labels(mut self, labels: Option<Arc<[Arc<str>]>>) -> Self {
+        self.labels = labels;
         self
     }
 

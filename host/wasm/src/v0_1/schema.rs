@@ -28,7 +28,7 @@ pub(super) fn new_field(column: &wire::ColumnResult) -> Result<Field, Lie> {
         return Err(Lie::new(format!("column '{}' is of kind native and does not name its type", cut(&column.name))));
     }
     let native = column.native.as_deref().map(Into::into);
-    Ok(Field { name: column.name.as_str().into(), kind, native, nullable: true, fill: None })
+    Ok(Field { name: column.name.as_str().into(), kind, native, nullable: true, fill: None, labels: None })
 }
 
 /// Names must be there and unique.

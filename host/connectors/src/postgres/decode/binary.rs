@@ -54,7 +54,7 @@ fn exactly<const N: usize>(bytes: &[u8]) -> Result<[u8; N], Undecodable> {
 
 #[inline]
 fn utf8(bytes: &[u8]) -> Result<&str, Undecodable> {
-    std::str::from_utf8(bytes).map_err(|_| Undecodable::Malformed)
+    std::str::from_utf8(bytes).map_err(|_| Undecodable::NotUtf8)
 }
 
 /// The text format has one NaN only, so all NaNs become that one.

@@ -42,11 +42,26 @@ pub static OUT_OF_RANGE: Code = Code {
            can also be too large for the narrower integer column it is written to: widen that.",
 };
 
+/// Bytes that are no text.
+pub static NOT_UTF8: Code = Code {
+    id: "postgres.not_utf8",
+    blame: Blame::Source,
+    retry: Retry::Operator,
+    title: "a text of the source is not UTF-8",
+    help: "A database whose encoding is SQL_ASCII keeps whatever bytes it was given, and can't convert them: nobody knows \
+           which characters they are. `SELECT .. WHERE column ~ '[^[:ascii:]]'` lists the rows to look at. If they are \
+           Latin-1, `UPDATE t SET c = convert_from(convert(convert_to(c, 'SQL_ASCII'), 'LATIN1', 'UTF8'), 'SQL_ASCII') WHERE ..` \
+           mends them. A change that is in the log already keeps its bytes: after mending the rows run `faucet mirror drop \
+           CONFIG`, then `faucet mirror --replace CONFIG`. To stop it for good, load the database into one in UTF8.",
+};
+
 /// Why a field could not be decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Undecodable {
     /// Not in the form of its type.
     Malformed,
+    /// A text that is not UTF-8.
+    NotUtf8,
     /// Well formed, but the column's kind can't hold it.
     OutOfRange,
 }
@@ -59,6 +74,13 @@ impl Undecodable {
                 &MALFORMED,
                 format!("a value of column \"{column}\" is not in the form PostgreSQL gives its type"),
             ),
+            Undecodable::NotUtf8 => Error::new(
+                &NOT_UTF8,
+                format!("a text in column \"{column}\" is not UTF-8: the source's encoding is SQL_ASCII, which converts nothing"),
+            )
+            .hint(format!(
+                "find the rows at the source with WHERE \"{column}\"::text ~ '[^[:ascii:]]', and mend those that are not UTF-8"
+            )),
             Undecodable::OutOfRange => Error::new(
                 &OUT_OF_RANGE,
                 format!("a value of column \"{column}\" lies after the year 294246, the last a timestamp column holds"),
@@ -82,4 +104,4 @@ fn finite(micros: Option<i64>) -> Result<i64, Undecodable> {
 }
 
 /// The codes raised by this module.
-pub static CODES: &[&Code] = &[&MALFORMED, &OUT_OF_RANGE];
+pub static CODES: &[&Code] = &[&MALFORMED, &NOT_UTF8, &OUT_OF_RANGE];

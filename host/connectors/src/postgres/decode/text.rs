@@ -34,7 +34,7 @@ pub fn push(column: &mut ColumnBuilder, text: &[u8], scratch: &mut Vec<u8>) -> R
 }
 
 fn utf8(text: &[u8]) -> Result<&str, Undecodable> {
-    std::str::from_utf8(text).map_err(|_| Undecodable::Malformed)
+    std::str::from_utf8(text).map_err(|_| Undecodable::NotUtf8)
 }
 
 fn parsed<T: std::str::FromStr>(text: &[u8]) -> Result<T, Undecodable> {

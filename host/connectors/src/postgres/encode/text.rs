@@ -26,6 +26,17 @@ pub fn push_field(out: &mut Vec<u8>, lane: Lane<'_>, row: usize) {
     }
 }
 
+/// The same for a column of wide floats: a narrow one keeps its value, which its shortest spelling may not mean there.
+pub fn push_widened(out: &mut Vec<u8>, lane: Lane<'_>, row: usize) {
+    match lane.values {
+        Values::F32(a) if !lane.is_null(row) => {
+            let wide = f64::from(a.value(row));
+            push_float(out, wide, ryu::Buffer::new().format(wide));
+        }
+        _ => push_field(out, lane, row),
+    }
+}
+
 /// Appends bytes with what COPY would take for markup escaped.
 pub fn push_escaped(out: &mut Vec<u8>, text: &[u8]) {
     let mut rest = text;

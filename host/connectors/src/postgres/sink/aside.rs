@@ -5,12 +5,23 @@ use faucet_core::model::Page;
 use faucet_core::ports::OnDrift;
 
 use super::writer::PostgresSink;
+use super::{LABEL_MISSING, VALUE_WOULD_CHANGE};
 use crate::postgres::encode::{NOT_A_NUMBER, VALUE_TOO_LARGE};
-use crate::postgres::error::{CONSTRAINT_VIOLATED, RAISED, VALUE_REFUSED};
+use crate::postgres::error::{CHARACTER_REFUSED, CONSTRAINT_VIOLATED, RAISED, VALUE_REFUSED};
 use crate::sql::{self, KEY_NULL, OfRows, Parts, QUARANTINED};
 
-static OF_ROWS: OfRows =
-    OfRows(&[&VALUE_REFUSED, &CONSTRAINT_VIOLATED, &RAISED, &VALUE_TOO_LARGE, &NOT_A_NUMBER, &KEY_NULL, &QUARANTINED]);
+static OF_ROWS: OfRows = OfRows(&[
+    &VALUE_REFUSED,
+    &CHARACTER_REFUSED,
+    &VALUE_WOULD_CHANGE,
+    &LABEL_MISSING,
+    &CONSTRAINT_VIOLATED,
+    &RAISED,
+    &VALUE_TOO_LARGE,
+    &NOT_A_NUMBER,
+    &KEY_NULL,
+    &QUARANTINED,
+]);
 
 impl PostgresSink {
     /// Writes the rows of `page` that can be written, and sets the others aside.

@@ -5,11 +5,13 @@ use faucet_core::error::{Error, Result};
 use futures_util::SinkExt;
 use std::collections::HashMap;
 use std::pin::pin;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Statement};
 
 use super::plan::Plan;
 use super::rows::{Fields, Slots};
-use crate::postgres::error::from_driver;
+use super::target::TargetColumn;
+use crate::postgres::error::{CHARACTER_REFUSED, VALUE_REFUSED, from_driver};
 use crate::postgres::name::list;
 use faucet_core::model::Page;
 
@@ -46,11 +48,27 @@ fn refused(error: &tokio_postgres::Error, plan: &Plan) -> Error {
     };
     // Only a name that is known is repeated: what follows it in the CONTEXT is the value.
     match plan.writes.iter().find(|w| named(&w.column.name)) {
-        Some(write) => {
-            let column = &write.column;
-            ours.context(format!("writing column \"{}\" ({})", column.name, column.column_type.name))
-        }
+        Some(write) => in_column(error, &write.column),
         None => ours,
+    }
+}
+
+/// The server's refusal of a value for `column`.
+pub fn in_column(error: &tokio_postgres::Error, column: &TargetColumn) -> Error {
+    let place = format!("writing column \"{}\" ({})", column.name, column.column_type.name);
+    let characters = [SqlState::CHARACTER_NOT_IN_REPERTOIRE, SqlState::UNTRANSLATABLE_CHARACTER];
+    match error.code() {
+        Some(code) if characters.contains(code) => Error::new(
+            &CHARACTER_REFUSED,
+            format!("a value for column \"{}\" has a character that PostgreSQL can't store there", column.name),
+        )
+        .hint("it is U+0000, which no text and no jsonb of PostgreSQL holds, or one that the database's encoding lacks: remove it on the way, or make the column bytea")
+        .context(place),
+        // Some types call a text that they can't read a mistake in the SQL, and quote it.
+        Some(code) if *code == SqlState::SYNTAX_ERROR => {
+            Error::new(&VALUE_REFUSED, format!("{} (SQLSTATE {})", VALUE_REFUSED.title, code.code())).context(place)
+        }
+        _ => from_driver(error).context(place),
     }
 }
 

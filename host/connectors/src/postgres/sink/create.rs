@@ -6,7 +6,7 @@ use faucet_core::ports::WriteMode;
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
-use super::{ColumnMapping, SinkConfig};
+use super::{ColumnMapping, SinkConfig, labels};
 use crate::postgres::error::{CONFLICT, OBJECT_MISSING, from_driver};
 use crate::postgres::name::{list, qualified, quoted};
 use crate::sql::KEY_NULL;
@@ -79,8 +79,10 @@ pub(super) async fn column_type(client: &Client, field: &Field) -> Result<String
         return Ok(native.to_owned());
     }
     let what = format!("column \"{}\" has the type {native}, which does not exist at the destination", field.name);
-    Err(Error::new(&OBJECT_MISSING, what)
-        .hint("create the type there, or create the table yourself with a text column"))
+    Err(Error::new(&OBJECT_MISSING, what).hint(match &field.labels {
+        Some(labels) => format!("run at the destination: {};", labels::create(native, labels)),
+        None => "create the type there, or create the table yourself with a text column".to_owned(),
+    }))
 }
 
 fn type_of(kind: Kind) -> &'static str {

@@ -4,7 +4,10 @@
 //!   old one is a value of the new one. Nothing is dropped or renamed.
 //!   Rows that are there already get what the source's have (`Field::fill`), without being touched, as at the source.
 //! * **D2** The change is part of the transaction of the rows that need it. An older schema that is replayed after a
-//!   restart finds more than it needs, and changes nothing back.
+//!   restart finds more than it needs, and changes nothing back. The one exception is an enum's label (`labels.rs`).
+//! * **D3** Types are compared with the destination's own as its catalog has them, not with those of earlier pages. What
+//!   a type doesn't hold is never written in silence: where the policy lets such a column pass, each value is proven
+//!   (`proof.rs`).
 
 use faucet_core::error::Result;
 use faucet_core::model::{Field, Schema};
@@ -13,6 +16,7 @@ use tokio_postgres::Client;
 
 use super::SinkConfig;
 use super::create::{column_type, written};
+use super::fit::{Fit, fit, widens};
 use super::target::Target;
 use crate::postgres::name::{literal, quoted};
 use crate::sql;
@@ -88,158 +92,105 @@ pub async fn alterations(
         };
         // What the server computes is not written, and a type of another system says nothing about this one.
         let Some(is) = field.native_of("postgres").filter(|_| !column.generated) else { continue };
-        let has = &*column.column_type.name;
+        let has = &*column.column_type.under;
         let was = before.and_then(|b| b.index_of(&field.name).map(|at| &b.fields[at]));
         let changed = was.is_some_and(|was| was.native != field.native);
-        match verdict(policy, has, is, changed) {
+        let fit = fit(field, &column.column_type);
+        match verdict(policy, fit, widens(has, is), changed) {
             Verdict::Fits => {}
             Verdict::Widen => alterations.widen(&field.name, is),
-            Verdict::Stop { hint } => {
-                return Err(sql::incompatible(&target.sql(), &field.name, has, is).hint(hint));
+            Verdict::Stop => {
+                let remedy = remedy(&target.sql(), &field.name, (has, is));
+                let error = sql::incompatible(&target.sql(), &field.name, (has, is), what(fit));
+                return Err(error.hint(match widens(has, is) {
+                    true => format!("set schema: {{ on_drift: evolve }}, or {remedy}"),
+                    false => format!(
+                        "{remedy}; or set schema: {{ on_incompatible: keep }} to write what fits and stop at what doesn't"
+                    ),
+                }));
             }
         }
     }
     Ok(alterations)
 }
 
-/// What becomes of a column.
-#[derive(Debug, PartialEq, Eq)]
-enum Verdict {
-    Fits,
-    Widen,
-    Stop { hint: &'static str },
+/// What the destination's column does to values that it doesn't hold.
+fn what(fit: Fit) -> &'static str {
+    match fit {
+        Fit::Lossy(_, what) => what,
+        Fit::Exact | Fit::Checked | Fit::Labels | Fit::Proven(_) => "refuses some of its values",
+    }
 }
 
-/// What becomes of a column of type `has` whose values are of type `is` now; `changed` says that they were of another
-/// type before.
-fn verdict(policy: SchemaPolicy, has: &str, is: &str, changed: bool) -> Verdict {
-    if has == is || widens(is, has) {
-        return Verdict::Fits;
-    }
-    match (policy.on_drift, policy.on_incompatible, widens(has, is)) {
-        (OnDrift::Evolve, _, true) => Verdict::Widen,
-        (OnDrift::Fail, _, true) if changed => {
-            Verdict::Stop { hint: "set schema: { on_drift: evolve }, or alter the destination's column" }
+/// How a column that is `has` comes to hold the source's values, which are `is`.
+pub fn remedy(table: &str, column: &str, (has, is): (&str, &str)) -> String {
+    let name = quoted(column);
+    let using = match (has, is) {
+        (has, is) if widens(has, is) => String::new(),
+        // Local times were written in UTC.
+        (has, is) if has.starts_with("timestamp") && is.starts_with("timestamp") => {
+            format!(" USING {name} AT TIME ZONE 'UTC'")
         }
-        (OnDrift::Fail | OnDrift::Evolve | OnDrift::Quarantine, OnIncompatible::Fail, false) if changed => {
-            Verdict::Stop {
-                hint: "alter the destination's column, or set schema: { on_incompatible: keep } to write what fits",
-            }
-        }
+        // What a type of the source's own is called here, nobody knows.
+        (_, is) if is.contains('.') => return format!("alter the destination's column {name} so that it holds {is}"),
+        (_, is) => format!(" USING {name}::text::{is}"),
+    };
+    format!("run at the destination: ALTER TABLE {table} ALTER COLUMN {name} TYPE {is}{using}")
+}
+
+/// What becomes of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    /// Rows are written, each value exactly or not at all.
+    Fits,
+    Widen,
+    Stop,
+}
+
+/// What becomes of a column whose values fit as `fit` says; `widens` says that it can be widened to hold them all, `changed`
+/// that they were of another type before.
+fn verdict(policy: SchemaPolicy, fit: Fit, widens: bool, changed: bool) -> Verdict {
+    let loses = matches!(fit, Fit::Lossy(..));
+    match (policy.on_drift, policy.on_incompatible) {
+        _ if fit == Fit::Exact => Verdict::Fits,
+        (OnDrift::Evolve, _) if widens => Verdict::Widen,
+        // Which values fit is found one by one.
+        (OnDrift::Quarantine, _) if widens => Verdict::Fits,
+        (OnDrift::Fail, _) if widens && !loses && changed => Verdict::Stop,
+        (OnDrift::Fail | OnDrift::Evolve | OnDrift::Quarantine, OnIncompatible::Fail) if loses => Verdict::Stop,
         _ => Verdict::Fits,
     }
 }
 
-/// Whether every value of the type `from` is one of `to`, both spelled as `format_type` does.
-fn widens(from: &str, to: &str) -> bool {
-    if let (Some(from), Some(to)) = (integer_digits(from), integer_digits(to)) {
-        return from < to;
-    }
-    match (split(from), split(to)) {
-        (("real", _), ("double precision", _)) => true,
-        ((_, _), ("numeric", numbers)) if integer_digits(from).is_some() => {
-            let digits = integer_digits(from).unwrap_or(i64::MAX);
-            // A scale below zero rounds whole numbers.
-            numbers.is_none_or(|(precision, scale)| scale >= 0 && precision - scale >= digits)
-        }
-        (("numeric", Some(_)), ("numeric", None)) => true,
-        (("numeric", Some((p, s))), ("numeric", Some((precision, scale)))) => scale >= s && precision - scale >= p - s,
-        (("character varying", _), ("text", _)) => true,
-        (("character varying", Some(_)), ("character varying", None)) => true,
-        (("character varying", Some((from, _))), ("character varying", Some((to, _)))) => to > from,
-        (("bit varying", Some(_)), ("bit varying", None)) => true,
-        (("bit varying", Some((from, _))), ("bit varying", Some((to, _)))) => to > from,
-        _ => false,
-    }
-}
-
-/// Decimal digits that hold every value of an integer type.
-fn integer_digits(name: &str) -> Option<i64> {
-    match name {
-        "smallint" => Some(5),
-        "integer" => Some(10),
-        "bigint" => Some(19),
-        _ => None,
-    }
-}
-
-/// A type's name and its modifier: `numeric(12,2)` is `numeric` with 12 and 2.
-fn split(name: &str) -> (&str, Option<(i64, i64)>) {
-    let modifier = name.strip_suffix(')').and_then(|text| text.rsplit_once('('));
-    let Some((base, numbers)) = modifier else { return (name, None) };
-    let (first, second) = numbers.split_once(',').unwrap_or((numbers, "0"));
-    (base, first.parse().ok().zip(second.parse().ok()))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::fit::Same;
     use super::*;
 
     #[test]
     fn each_policy_has_its_verdict() {
-        let stops = |on_drift, on_incompatible, has, is, changed| {
-            let policy = SchemaPolicy { on_drift, on_incompatible };
-            matches!(verdict(policy, has, is, changed), Verdict::Stop { .. })
-        };
-        let evolve = SchemaPolicy { on_drift: OnDrift::Evolve, ..SchemaPolicy::default() };
+        let narrow = Fit::Lossy(Same::Number, "rounds");
         for on_incompatible in [OnIncompatible::Fail, OnIncompatible::Keep] {
-            let failing = on_incompatible == OnIncompatible::Fail;
-            assert!(stops(OnDrift::Fail, on_incompatible, "integer", "bigint", true), "wider");
-            assert_eq!(stops(OnDrift::Fail, on_incompatible, "integer", "text", true), failing);
-            assert_eq!(stops(OnDrift::Evolve, on_incompatible, "integer", "text", true), failing);
-            for on_drift in [OnDrift::Warn, OnDrift::Ignore] {
-                assert!(!stops(on_drift, on_incompatible, "integer", "text", true));
-                assert!(!stops(on_drift, on_incompatible, "integer", "bigint", true));
+            let of = |on_drift, fit, widens, changed| {
+                verdict(SchemaPolicy { on_drift, on_incompatible }, fit, widens, changed)
+            };
+            let unless_kept = if on_incompatible == OnIncompatible::Fail { Verdict::Stop } else { Verdict::Fits };
+            for changed in [false, true] {
+                assert_eq!(of(OnDrift::Fail, narrow, true, changed), unless_kept, "it could be widened");
+                assert_eq!(of(OnDrift::Evolve, narrow, true, changed), Verdict::Widen);
+                assert_eq!(of(OnDrift::Evolve, Fit::Checked, true, changed), Verdict::Widen);
+                assert_eq!(of(OnDrift::Quarantine, narrow, true, changed), Verdict::Fits);
+                for on_drift in [OnDrift::Fail, OnDrift::Evolve, OnDrift::Quarantine] {
+                    assert_eq!(of(on_drift, narrow, false, changed), unless_kept);
+                    assert_eq!(of(on_drift, Fit::Exact, true, changed), Verdict::Fits, "what became narrower fits");
+                    assert_eq!(of(on_drift, Fit::Proven(Same::Text), false, changed), Verdict::Fits);
+                }
+                for on_drift in [OnDrift::Warn, OnDrift::Ignore] {
+                    assert_eq!(of(on_drift, narrow, true, changed), Verdict::Fits, "each value is looked at");
+                }
             }
-            assert!(
-                !stops(OnDrift::Quarantine, on_incompatible, "integer", "bigint", true),
-                "values that fit are written"
-            );
-            assert_eq!(stops(OnDrift::Quarantine, on_incompatible, "integer", "text", true), failing);
-            for on_drift in [OnDrift::Fail, OnDrift::Evolve] {
-                assert!(!stops(on_drift, on_incompatible, "bigint", "integer", true), "what became narrower fits");
-                assert!(!stops(on_drift, on_incompatible, "integer", "text", false), "it was made so on purpose");
-            }
-        }
-        assert_eq!(verdict(evolve, "integer", "bigint", false), Verdict::Widen);
-        assert_eq!(verdict(evolve, "bigint", "integer", true), Verdict::Fits);
-    }
-
-    #[test]
-    fn a_type_is_widened_only_where_no_value_is_lost() {
-        for (from, to) in [
-            ("smallint", "integer"),
-            ("integer", "bigint"),
-            ("bigint", "numeric"),
-            ("bigint", "numeric(19,0)"),
-            ("integer", "numeric(12,2)"),
-            ("real", "double precision"),
-            ("numeric(10,2)", "numeric(12,2)"),
-            ("numeric(10,2)", "numeric(12,4)"),
-            ("numeric(10,2)", "numeric"),
-            ("character varying(10)", "character varying(20)"),
-            ("character varying(10)", "character varying"),
-            ("character varying(10)", "text"),
-            ("character varying", "text"),
-            ("bit varying(3)", "bit varying(9)"),
-        ] {
-            assert!(widens(from, to), "{from} to {to}");
-            assert!(!widens(to, from), "{to} to {from}");
-        }
-        for (from, to) in [
-            ("bigint", "numeric(18,0)"),
-            ("bigint", "numeric(30,-2)"),
-            ("integer", "real"),
-            ("bigint", "double precision"),
-            ("numeric(10,2)", "numeric(11,4)"),
-            ("text", "integer"),
-            ("integer", "text"),
-            ("character(10)", "text"),
-            ("json", "jsonb"),
-            ("timestamp without time zone", "timestamp with time zone"),
-            ("date", "timestamp without time zone"),
-        ] {
-            assert!(!widens(from, to), "{from} to {to}");
+            assert_eq!(of(OnDrift::Fail, Fit::Checked, true, true), Verdict::Stop, "it was widened at the source");
+            assert_eq!(of(OnDrift::Fail, Fit::Checked, true, false), Verdict::Fits, "it was made so on purpose");
         }
     }
 }

@@ -40,7 +40,7 @@ impl PostgresSink {
 
     /// The statements for a page for which all is prepared.
     fn statements(&self, page: &Page, folded: Option<Keyed>) -> Result<Vec<String>> {
-        let (Prepared { plan, into }, target) = self.prepared();
+        let (Prepared { plan, into, .. }, target) = self.prepared();
         match (into, folded) {
             (Into::Merge(merge), Some(Keyed { folded, .. })) => {
                 let truncate = folded.truncate.then(|| target.emptying());

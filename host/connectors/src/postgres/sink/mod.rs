@@ -26,12 +26,18 @@ mod create;
 mod drift;
 mod examine;
 mod explain;
+mod fit;
 mod in_order;
+<<<<<<< HEAD
 mod left;
+=======
+mod labels;
+>>>>>>> 2914d72 (Write each value exactly or refuse it, by the destination's own types)
 mod merge;
 mod merge_sql;
 mod overwrite;
 mod plan;
+mod proof;
 mod rows;
 mod session;
 mod target;
@@ -45,7 +51,12 @@ use faucet_core::model::Page;
 use faucet_core::ports::{Finding, Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
 
 pub use config::{ColumnMapping, SinkConfig};
+<<<<<<< HEAD
 pub use session::Triggers;
+=======
+pub use labels::LABEL_MISSING;
+pub use proof::VALUE_WOULD_CHANGE;
+>>>>>>> 2914d72 (Write each value exactly or refuse it, by the destination's own types)
 use writer::PostgresSink;
 
 /// The destination has no unique constraint to upsert by.

@@ -5,6 +5,7 @@ use faucet_core::model::{Kind, Schema};
 use faucet_core::ports::OnDrift;
 use std::sync::Arc;
 
+use super::fit::{Fit, fit};
 use super::target::{Target, TargetColumn};
 use super::{ColumnMapping, NOT_JSONB, SinkConfig};
 use crate::postgres::encode::direct;
@@ -37,6 +38,8 @@ pub struct Write {
     pub source: Origin,
     /// Whether it is one of the key's columns.
     pub key: bool,
+    /// What becomes of the values in it.
+    pub fit: Fit,
 }
 
 /// Where a written column's values come from.
@@ -119,8 +122,8 @@ fn by_name(
         };
         // K4: the server computes it from the others.
         if !column.generated {
-            let key = config.key.contains(&column.name);
-            writes.push(Write { column: column.clone(), source: Origin::Column(index), key });
+            let (key, fit) = (config.key.contains(&column.name), fit(field, &column.column_type));
+            writes.push(Write { column: column.clone(), source: Origin::Column(index), key, fit });
         }
     }
     let names: Vec<&str> = left_out.iter().map(|&index| &*schema.fields[index].name).collect();
@@ -133,7 +136,8 @@ fn as_json(config: &SinkConfig, target: &Target, schema: &Schema) -> Result<Vec<
     for name in &config.key {
         let column = target.column(name).ok_or_else(|| missing(target, name))?;
         if let Some(index) = schema.index_of(name) {
-            writes.push(Write { column: column.clone(), source: Origin::Column(index), key: true });
+            let fit = fit(&schema.fields[index], &column.column_type);
+            writes.push(Write { column: column.clone(), source: Origin::Column(index), key: true, fit });
         }
     }
     let name = config.jsonb_column();
@@ -142,7 +146,7 @@ fn as_json(config: &SinkConfig, target: &Target, schema: &Schema) -> Result<Vec<
         let what = format!("column \"{name}\" of {} is {}, not jsonb", target.sql(), column.column_type.name);
         return Err(Error::new(&NOT_JSONB, what).hint("make it jsonb, or name another column in `jsonb_column`"));
     }
-    writes.push(Write { column: column.clone(), source: Origin::Row, key: false });
+    writes.push(Write { column: column.clone(), source: Origin::Row, key: false, fit: Fit::Exact });
     Ok(writes)
 }
 

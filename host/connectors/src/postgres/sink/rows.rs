@@ -118,6 +118,10 @@ impl Fields {
         self.separate();
         match (self.format, wire) {
             (Format::Binary, Some(wire)) => binary::push_field(&mut self.out, lane, row, wire),
+            (Format::Text, Some(Wire::Float8)) => {
+                text::push_widened(&mut self.out, lane, row);
+                Ok(())
+            }
             (Format::Binary | Format::Text, _) => {
                 text::push_field(&mut self.out, lane, row);
                 Ok(())

@@ -77,7 +77,7 @@ impl PostgresSink {
             self.empty().await?;
         }
         let batch = self.config.batch_size.unwrap_or(usize::MAX);
-        let (session, Prepared { plan, into }) = self.parts();
+        let (session, Prepared { plan, into, .. }) = self.parts();
         let Into::Merge(merge) = into else { unreachable!("bug: pages are folded only to be merged") };
         merge.apply(session, plan, page, &keyed.folded, batch).await
     }
@@ -104,7 +104,7 @@ impl PostgresSink {
                 }
                 Stretch::Changes(rows) => {
                     let changes = sql::each_change(page, keyed.marker, ops.as_deref(), rows);
-                    let (session, Prepared { plan, into }) = self.parts();
+                    let (session, Prepared { plan, into, .. }) = self.parts();
                     let Into::Merge(merge) = into else { unreachable!("bug: pages are folded only to be merged") };
                     merge.apply_in_order(session, plan, page, &changes).await?
                 }

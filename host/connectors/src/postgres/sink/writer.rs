@@ -3,14 +3,22 @@
 use async_trait::async_trait;
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Page, Schema};
+<<<<<<< HEAD
 use faucet_core::ports::{SchemaPolicy, SetAside, Sink, SinkContext, Standing, WriteMode, refuse_token};
+=======
+use faucet_core::ports::{OnDrift, SchemaPolicy, SetAside, Sink, SinkContext, WriteMode, refuse_token};
+>>>>>>> 2914d72 (Write each value exactly or refuse it, by the destination's own types)
 use std::sync::Arc;
 
 use super::copy::Direct;
 use super::merge::Merge;
 use super::overwrite::Side;
 use super::plan::Plan;
+<<<<<<< HEAD
 use super::session::Triggers;
+=======
+use super::proof::Proof;
+>>>>>>> 2914d72 (Write each value exactly or refuse it, by the destination's own types)
 use super::target::Target;
 use super::token::Tokens;
 use super::{SinkConfig, UNUSABLE, claim, create, drift, left, session};
@@ -29,6 +37,7 @@ pub struct PostgresSink {
     /// Which server and database, as far as it can be told.
     database: Option<String>,
     pub(super) config: SinkConfig,
+    pipeline: String,
     pub(super) schema: SchemaPolicy,
     pub(super) sets_aside: bool,
     target: Option<Target>,
@@ -49,6 +58,7 @@ pub struct PostgresSink {
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) plan: Plan,
+    proof: Proof,
     pub(super) into: Into,
 }
 
@@ -92,6 +102,7 @@ impl PostgresSink {
             database,
             tokens,
             config,
+            pipeline: context.pipeline.clone(),
             schema: context.schema,
             sets_aside: context.sets_aside,
             target,
@@ -154,7 +165,7 @@ impl PostgresSink {
         if self.prepared.as_ref().is_some_and(known) {
             return Ok(());
         }
-        let before = self.prepared.take().map(|Prepared { plan, into }| (plan.of, into));
+        let before = self.prepared.take().map(|Prepared { plan, into, .. }| (plan.of, into));
         let before = match before {
             Some((of, Into::Merge(old))) => {
                 old.discard(self.client()).await?;
@@ -169,6 +180,7 @@ impl PostgresSink {
         let session = self.session.as_ref().expect("begin_use checks that the session is there");
         let target = self.target.as_ref().expect("it was found or created above");
         let plan = Plan::new(&self.config, self.schema.on_drift, target, schema)?;
+        let proof = Proof::new(target, &plan);
         let into = match self.config.write_mode {
             WriteMode::Append => Into::Direct(Direct::new(target.sql())),
             WriteMode::Overwrite => {
@@ -184,7 +196,7 @@ impl PostgresSink {
                 Into::Merge(Box::new(merge))
             }
         };
-        self.prepared = Some(Prepared { plan, into });
+        self.prepared = Some(Prepared { plan, proof, into });
         Ok(())
     }
 
@@ -237,8 +249,28 @@ impl PostgresSink {
         (left_out, self.target.as_ref().map(Target::sql).unwrap_or_default())
     }
 
+    /// Lets a page pass whose values all arrive as they are; adds labels that an enum lacks, where that is wanted.
+    async fn prove(&mut self, page: &Page) -> Result<()> {
+        if self.prepared.as_ref().is_none_or(|prepared| prepared.proof.is_empty()) {
+            return Ok(());
+        }
+        let ops = self.ops(page)?;
+        let Prepared { proof, .. } = self.prepared.as_mut().expect("it was prepared before");
+        while let Some(unlisted) = proof.unlisted(page, ops.as_deref()) {
+            if self.schema.on_drift != OnDrift::Evolve || !unlisted.is_of_enum() {
+                return Err(unlisted.error());
+            }
+            let endpoint = Endpoint::new(&self.config.connection_url, self.config.tls.as_ref())?;
+            unlisted.add(&endpoint, &self.pipeline).await?;
+            proof.list(unlisted.enumerated, &unlisted.label);
+        }
+        let session = self.session.as_ref().expect("begin_use checks that the session is there");
+        proof.check(session, page, ops.as_deref()).await
+    }
+
     /// Writes a page for which all is prepared.
     pub(super) async fn apply(&mut self, page: &Page, folded: Option<Keyed>) -> Result<()> {
+        self.prove(page).await?;
         if let Some(mut keyed) = folded {
             if self.prepared().1.order.free {
                 keyed.folded.sort(page, &keyed.key);
@@ -246,7 +278,7 @@ impl PostgresSink {
             return self.merge(page, keyed).await;
         }
         let batch = self.config.batch_size.unwrap_or(usize::MAX);
-        let (session, Prepared { plan, into }) = self.parts();
+        let (session, Prepared { plan, into, .. }) = self.parts();
         match into {
             Into::Direct(direct) => direct.write(session, plan, page, batch).await,
             Into::Merge(_) => unreachable!("bug: pages are merged only after they were folded"),

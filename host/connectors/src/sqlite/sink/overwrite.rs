@@ -83,7 +83,7 @@ impl Side {
         connection.execute_batch(&format!("DELETE FROM {table}"))?;
         if self.is_made {
             let names = list(self.used.iter().map(String::as_str));
-            let copy = format!("INSERT INTO {table} ({names}) SELECT {names} FROM {side}; DROP TABLE {side}");
+            let copy = format!("INSERT OR ABORT INTO {table} ({names}) SELECT {names} FROM {side}; DROP TABLE {side}");
             connection.execute_batch(&copy)?;
         }
         Ok(())

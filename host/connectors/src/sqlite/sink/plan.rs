@@ -23,6 +23,8 @@ pub(super) struct Written {
     /// As it was declared.
     pub declared: String,
     pub affinity: Affinity,
+    /// SQLite makes a number of a null.
+    pub numbers_nulls: bool,
 }
 
 /// What is prepared for pages of one schema.
@@ -81,6 +83,7 @@ impl Plan {
                 quoted: quoted(&column.name),
                 declared: column.declared.clone(),
                 affinity: column.affinity,
+                numbers_nulls: column.numbers_nulls,
             });
         }
         let names: Vec<&str> = left_out.iter().map(|&place| &*schema.fields[place].name).collect();
@@ -96,14 +99,15 @@ impl Plan {
         mask.extend(self.columns.iter().map(|c| u8::from(!page.columns()[c.place].is_absent(row))));
     }
 
-    /// Adds a row with the columns of `mask`.
+    /// Adds a row with the columns of `mask`. A constraint that is broken is an error, whatever the table's own
+    /// `ON CONFLICT IGNORE` or `REPLACE` would do to the row in silence.
     pub(super) fn insert(&self, mask: &[u8]) -> String {
         let names = self.names(mask, 1);
         if names.is_empty() {
-            return format!("INSERT INTO {} DEFAULT VALUES", self.table);
+            return format!("INSERT OR ABORT INTO {} DEFAULT VALUES", self.table);
         }
         let marks = vec!["?"; names.len()].join(", ");
-        format!("INSERT INTO {} ({}) VALUES ({marks})", self.table, names.join(", "))
+        format!("INSERT OR ABORT INTO {} ({}) VALUES ({marks})", self.table, names.join(", "))
     }
 
     /// Adds a row with the columns of `mask`, or changes them in the row with its key.
@@ -121,7 +125,7 @@ impl Plan {
     /// Changes the columns of `mask` in the row with its key; the key's values come last.
     pub(super) fn update(&self, mask: &[u8]) -> String {
         let sets: Vec<String> = self.names(mask, 1).into_iter().map(|name| format!("{name} = ?")).collect();
-        format!("UPDATE {} SET {} WHERE {}", self.table, sets.join(", "), self.has_key())
+        format!("UPDATE OR ABORT {} SET {} WHERE {}", self.table, sets.join(", "), self.has_key())
     }
 
     /// The values of the columns that `mask` lacks, of the row with a key.

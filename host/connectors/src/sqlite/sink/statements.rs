@@ -1,7 +1,7 @@
 //! The statements of one page: prepared once for each set of columns, then bound and run row by row.
 
 use faucet_core::error::{Error, Result};
-use faucet_core::model::Page;
+use faucet_core::model::{Page, ValueRef};
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{CachedStatement, Connection};
 use std::collections::HashMap;
@@ -176,6 +176,9 @@ impl Binder<'_, '_> {
 
     fn slot(&mut self, column: &Written) -> Result<()> {
         let value = self.page.columns()[column.place].value(self.row);
+        if column.numbers_nulls && value == ValueRef::Null {
+            return Err(numbered(&column.name));
+        }
         let stored = stored(value, column.affinity, self.scratch)
             .map_err(|misfit| would_change(&column.name, &column.declared, misfit))?;
         let bound = self.statement.raw_bind_parameter(self.next, ToSqlOutput::Borrowed(stored));
@@ -195,4 +198,10 @@ pub(super) fn would_change(name: &str, declared: &str, Misfit(what): Misfit) -> 
     let what = format!("column \"{name}\" is declared {declared}, where SQLite would make {what}");
     Error::new(&VALUE_WOULD_CHANGE, what)
         .hint("drop the table, set `create_table: true`, and copy anew; or make it yourself with a column of type TEXT")
+}
+
+fn numbered(name: &str) -> Error {
+    let what =
+        format!("column \"{name}\" is an INTEGER PRIMARY KEY, where SQLite would make the next free number of a null");
+    Error::new(&VALUE_WOULD_CHANGE, what).hint("leave such rows out, or declare the column INTEGER UNIQUE")
 }

@@ -26,6 +26,8 @@ pub(super) struct TableColumn {
     pub is_generated: bool,
     /// Whether it is part of the primary key.
     in_key: bool,
+    /// It is another name of the row's number (`INTEGER PRIMARY KEY`): a null in it becomes the next free number.
+    pub numbers_nulls: bool,
 }
 
 /// The columns of a table; `None` when there is no such table.
@@ -42,9 +44,16 @@ pub(super) fn columns(connection: &Connection, table: &str) -> rusqlite::Result<
             declared,
             is_generated: row.get::<_, i64>(2)? > 1,
             in_key: row.get::<_, i64>(3)? > 0,
+            numbers_nulls: false,
         })
     };
-    let columns = statement.query_map([table], column)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut columns = statement.query_map([table], column)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    // Every other primary key has an index of its own.
+    let indexed = "SELECT count(*) FROM pragma_index_list(?1) WHERE origin = 'pk'";
+    let mut key: Vec<&mut TableColumn> = columns.iter_mut().filter(|c| c.in_key).collect();
+    if let [only] = key.as_mut_slice() {
+        only.numbers_nulls = connection.query_row(indexed, [table], |row| row.get::<_, i64>(0))? == 0;
+    }
     Ok((!columns.is_empty()).then_some(columns))
 }
 

@@ -177,6 +177,54 @@ async fn a_truncate_empties_is_ignored_or_stops() {
 }
 
 #[tokio::test]
+async fn what_the_table_would_do_to_a_row_in_silence_is_an_error() {
+    let append = |path: &Path| json!({ "path": path, "table_name": "t" });
+    let of = |rows: &[&[ValueRef<'_>]]| page(&FIELDS[..2], rows);
+    for (setup, second) in [
+        ("CREATE TABLE t (id INT UNIQUE ON CONFLICT IGNORE, a TEXT)", of(&[&[ValueRef::I64(1), ValueRef::Text("y")]])),
+        (
+            "CREATE TABLE t (id INT PRIMARY KEY ON CONFLICT REPLACE, a TEXT)",
+            of(&[&[ValueRef::I64(1), ValueRef::Text("y")]]),
+        ),
+        (
+            "CREATE TABLE t (id INT, a TEXT NOT NULL ON CONFLICT REPLACE DEFAULT 'made up')",
+            of(&[&[ValueRef::I64(2), ValueRef::Null]]),
+        ),
+    ] {
+        for mode in ["append", "overwrite"] {
+            let (_folder, path) = scratch(setup);
+            let mut config = append(&path);
+            config["write_mode"] = mode.into();
+            let first = of(&[&[ValueRef::I64(1), ValueRef::Text("x")]]);
+            let error = write_all::<SqliteSink>(config, vec![first, second.clone()]).await.unwrap_err();
+            assert_eq!(error.code().id, "sqlite.constraint", "{setup}, {mode}");
+            assert!(rows(&path, "SELECT * FROM t").is_empty(), "{setup}, {mode}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_null_is_no_row_number() {
+    for (declared, numbered) in [
+        ("id INTEGER PRIMARY KEY, a TEXT", true),
+        ("a TEXT, id INTEGER, PRIMARY KEY (id)", true),
+        ("id INT PRIMARY KEY, a TEXT", false),
+        ("id INTEGER PRIMARY KEY DESC, a TEXT", false),
+        ("id INTEGER, a TEXT, PRIMARY KEY (id, a)", false),
+    ] {
+        let (_folder, path) = scratch(&format!("CREATE TABLE t ({declared})"));
+        let page = page(&FIELDS[..2], &[&[ValueRef::Null, ValueRef::Text("x")]]);
+        let written = write_all::<SqliteSink>(json!({ "path": path, "table_name": "t" }), vec![page]).await;
+        match numbered {
+            true => assert_eq!(written.unwrap_err().code().id, "sqlite.value_would_change", "{declared}"),
+            false => written.unwrap(),
+        }
+        let found = rows(&path, "SELECT id, a FROM t");
+        assert_eq!(found, if numbered { vec![] } else { vec!["null 'x'".to_owned()] }, "{declared}");
+    }
+}
+
+#[tokio::test]
 async fn an_overwrite_shows_nothing_until_the_end() {
     let two = || page(&FIELDS[..2], &[&[ValueRef::I64(1), ValueRef::Text("x")], &[ValueRef::I64(2), ValueRef::Absent]]);
     for setup in
