@@ -24,12 +24,6 @@ impl Copied {
         self.database.client().execute(sql);
     }
 
-    fn schema(&self, block: &str) {
-        let config = fs::read_to_string(self.faucet.config()).unwrap();
-        let (config, _) = config.split_once("schema: {").unwrap_or((&config, ""));
-        self.faucet.set_config(&format!("{config}{block}"));
-    }
-
     #[track_caller]
     fn equal(&self) {
         let rows = |table: &str| self.database.client().rows(&format!("SELECT t::text FROM {table} t ORDER BY id"));

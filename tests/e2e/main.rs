@@ -5,11 +5,8 @@ mod config;
 mod dlq;
 mod doctor;
 mod drift;
-<<<<<<< HEAD
-mod fencing;
-=======
 mod exact;
->>>>>>> 2914d72 (Write each value exactly or refuse it, by the destination's own types)
+mod fencing;
 mod identity;
 mod keys;
 mod majors;

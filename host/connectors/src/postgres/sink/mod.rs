@@ -28,11 +28,8 @@ mod examine;
 mod explain;
 mod fit;
 mod in_order;
-<<<<<<< HEAD
-mod left;
-=======
 mod labels;
->>>>>>> 2914d72 (Write each value exactly or refuse it, by the destination's own types)
+mod left;
 mod merge;
 mod merge_sql;
 mod overwrite;
@@ -51,12 +48,9 @@ use faucet_core::model::Page;
 use faucet_core::ports::{Finding, Sink, SinkCapabilities, SinkConnector, SinkContext, WriteMode};
 
 pub use config::{ColumnMapping, SinkConfig};
-<<<<<<< HEAD
-pub use session::Triggers;
-=======
 pub use labels::LABEL_MISSING;
 pub use proof::VALUE_WOULD_CHANGE;
->>>>>>> 2914d72 (Write each value exactly or refuse it, by the destination's own types)
+pub use session::Triggers;
 use writer::PostgresSink;
 
 /// The destination has no unique constraint to upsert by.

@@ -3,22 +3,15 @@
 use async_trait::async_trait;
 use faucet_core::error::{Error, Result};
 use faucet_core::model::{Page, Schema};
-<<<<<<< HEAD
-use faucet_core::ports::{SchemaPolicy, SetAside, Sink, SinkContext, Standing, WriteMode, refuse_token};
-=======
-use faucet_core::ports::{OnDrift, SchemaPolicy, SetAside, Sink, SinkContext, WriteMode, refuse_token};
->>>>>>> 2914d72 (Write each value exactly or refuse it, by the destination's own types)
+use faucet_core::ports::{OnDrift, SchemaPolicy, SetAside, Sink, SinkContext, Standing, WriteMode, refuse_token};
 use std::sync::Arc;
 
 use super::copy::Direct;
 use super::merge::Merge;
 use super::overwrite::Side;
 use super::plan::Plan;
-<<<<<<< HEAD
-use super::session::Triggers;
-=======
 use super::proof::Proof;
->>>>>>> 2914d72 (Write each value exactly or refuse it, by the destination's own types)
+use super::session::Triggers;
 use super::target::Target;
 use super::token::Tokens;
 use super::{SinkConfig, UNUSABLE, claim, create, drift, left, session};
@@ -37,7 +30,6 @@ pub struct PostgresSink {
     /// Which server and database, as far as it can be told.
     database: Option<String>,
     pub(super) config: SinkConfig,
-    pipeline: String,
     pub(super) schema: SchemaPolicy,
     pub(super) sets_aside: bool,
     target: Option<Target>,
@@ -102,7 +94,6 @@ impl PostgresSink {
             database,
             tokens,
             config,
-            pipeline: context.pipeline.clone(),
             schema: context.schema,
             sets_aside: context.sets_aside,
             target,
@@ -511,10 +502,9 @@ impl Sink for PostgresSink {
     }
 
     async fn close(&mut self) -> Result<()> {
-        if self.usable && self.session.is_some() && !self.in_transaction {
-            if let Err(error) = self.leave_for_good().await {
-                tracing::debug!(%error, "could not keep how the destination was left");
-            }
+        let settled = self.usable && self.session.is_some() && !self.in_transaction;
+        if settled && let Err(error) = self.leave_for_good().await {
+            tracing::debug!(%error, "could not keep how the destination was left");
         }
         let Some(session) = self.session.take() else { return Ok(()) };
         // A sink that failed has nothing to say to the server; the end of the session rolls back. What an overwrite left
