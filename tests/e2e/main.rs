@@ -1,6 +1,7 @@
 //! The binary against real servers.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod advice;
 mod config;
 mod dlq;
 mod doctor;
