@@ -46,12 +46,14 @@ impl Copied {
 #[track_caller]
 fn hinted(stopped: &Finished, start: &str) -> String {
     let at = stopped.stderr.find(start).unwrap_or_else(|| panic!("no {start}:\n{}", stopped.stderr));
-    let rest = &stopped.stderr[at..];
-    rest[..rest.find([';', '\n']).unwrap_or(rest.len())].to_owned()
+    // Long lines are broken for the terminal.
+    let rest = stopped.stderr[at..].split("\n\n").next().unwrap_or_default();
+    let whole = rest.split_whitespace().collect::<Vec<_>>().join(" ");
+    whole[..whole.find(';').unwrap_or(whole.len())].to_owned()
 }
 
 const TYPED: &str = "CREATE TABLE t (id int PRIMARY KEY, n numeric(10,2), r real, at timestamp(0), span interval(0),
-    day date, zoned timestamp, some numeric(6,1)[], note char(3));
+    day date, zoned timestamp, few numeric(6,1)[], note char(3));
     INSERT INTO t VALUES (1, 1.25, 0.5, '2024-01-31 10:00', '1 s', '2024-01-31', '2024-01-31 10:00', '{1.5}', 'ab')";
 
 /// What each column becomes at the source, a value that it has then, and whether the destination's can be widened to it.
@@ -60,7 +62,7 @@ const WIDER: &[(&str, &str, &str, bool)] = &[
     ("r", "double precision", "0.1", true),
     ("at", "timestamp(6) without time zone", "'2024-01-31 10:00:00.123456'", true),
     ("span", "interval(3)", "'1.234 s'", true),
-    ("some", "numeric(8,3)[]", "'{1.125}'", true),
+    ("few", "numeric(8,3)[]", "'{1.125}'", true),
     ("note", "character(5)", "'abcde'", true),
     ("day", "timestamp(6) without time zone", "'2024-01-31 10:11:12'", false),
     ("zoned", "timestamp with time zone", "'2024-01-31 10:00+05'", false),

@@ -99,6 +99,21 @@ fn assert_overtaken(ended: &Finished) {
 /// How many rows the mirrors of these tests copy: enough to be met in the middle.
 const MANY: u32 = 120_000;
 
+/// Stops a process where it is, but not while it holds a lock that others need: on its state or, as `is_free` says, on
+/// its destination. Others would wait for it, and say so.
+fn freeze_between_writes(running: &Running, faucet: &Faucet, is_free: impl Fn() -> bool) {
+    let state_is_free = || {
+        let lock = std::fs::File::open(faucet.dir().join("state/.lock")).unwrap();
+        lock.try_lock().is_ok()
+    };
+    running.freeze();
+    while !(state_is_free() && is_free()) {
+        running.thaw();
+        std::thread::sleep(Duration::from_millis(1));
+        running.freeze();
+    }
+}
+
 /// Starts a mirror and stops it where it is in the middle of its snapshot, with no lock on a SQLite file.
 fn frozen_in_its_snapshot(faucet: &Faucet, to: To<'_>, database: &Database) -> Running {
     let mut running = faucet.spawn("mirror");
@@ -106,16 +121,10 @@ fn frozen_in_its_snapshot(faucet: &Faucet, to: To<'_>, database: &Database) -> R
         assert!(running.is_running(), "it ended before its copy began: {}", running.stderr_so_far());
         std::thread::sleep(Duration::from_millis(2));
     }
-    let free = || {
+    freeze_between_writes(&running, faucet, || {
         let To::Sqlite(path) = to else { return true };
         rusqlite::Connection::open(path).unwrap().execute_batch("PRAGMA busy_timeout = 0; BEGIN IMMEDIATE").is_ok()
-    };
-    running.freeze();
-    while !free() {
-        running.thaw();
-        std::thread::sleep(Duration::from_millis(1));
-        running.freeze();
-    }
+    });
     let copied = count(to, database);
     assert!(copied < u64::from(MANY), "the snapshot had ended already");
     running
@@ -215,7 +224,7 @@ fn a_frozen_run_that_wakes_appends_nothing() {
         database.client().execute("INSERT INTO t SELECT count(*) + 1, 'a' FROM t");
         if count(to, &database) > 0 { Ok(()) } else { Err("no row".to_owned()) }
     });
-    running.freeze();
+    freeze_between_writes(&running, &faucet, || true);
     database.client().execute("INSERT INTO t SELECT g, 'b' FROM generate_series(1001, 1003) g");
     // The server ends the connection of a client that is gone after a minute; here and now it is told to.
     database.client().execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE active AND database = current_database()");
@@ -418,22 +427,17 @@ fn a_table_that_is_not_as_it_was_left_is_noticed() {
     }
 }
 
-/// What is no harm: the same table under another name, and rows that the pipeline itself removed.
+/// Rows that the pipeline itself removed are no reason.
 #[test]
-fn a_table_that_only_has_another_name_goes_on() {
+fn a_table_that_the_source_emptied_goes_on() {
     let database = filled(5);
     let faucet = Faucet::new(&mirror(&database, To::Postgres(database.url()), ""));
     faucet.run("mirror").expect_code(0);
-    database.client().execute("ALTER TABLE copy RENAME TO kopie; INSERT INTO t VALUES (6, 'a')");
-    let text = std::fs::read_to_string(faucet.config()).unwrap();
-    faucet.set_config(&text.replace("table_name: copy", "table_name: kopie"));
-    faucet.run("mirror").expect_code(0);
-    assert_eq!(database.client().one("SELECT count(*)::text FROM kopie"), "6");
     database.client().execute("DELETE FROM t");
     faucet.run("mirror").expect_code(0);
     database.client().execute("INSERT INTO t VALUES (7, 'b')");
     faucet.run("mirror").expect_code(0);
-    assert_eq!(database.client().one("SELECT string_agg(id::text, ' ') FROM kopie"), "7");
+    assert_eq!(database.client().one("SELECT string_agg(id::text, ' ') FROM copy"), "7");
 }
 
 /// The table that the configuration names is another one now.

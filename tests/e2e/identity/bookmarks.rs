@@ -11,7 +11,7 @@ fn a_destination_of_another_name_is_refused_once_the_mirror_has_begun() {
     m.sql("CREATE TABLE elsewhere (LIKE copy INCLUDING ALL); INSERT INTO t VALUES (3, 'c')");
     let config = std::fs::read_to_string(m.faucet.config()).unwrap();
     m.faucet.set_config(&config.replace("table_name: copy", "table_name: elsewhere"));
-    refused(&m, "state.not_this_pipeline", "`pipeline.sink.config.table_name`");
+    refused(&m, "sink.replaced", "elsewhere");
     assert_eq!(m.database.client().one("SELECT count(*) FROM elsewhere"), "0");
     // Back, as the hint says.
     m.faucet.set_config(&config);

@@ -19,6 +19,17 @@ fn a_column_that_was_dropped_and_made_again_is_another_one() {
 }
 
 #[test]
+fn a_renamed_column_is_told_of_and_renamed_at_the_destination() {
+    let m = mirrored_as(Shape { ddl: DDL, ..Shape::default() });
+    m.sql("ALTER TABLE t RENAME a TO b");
+    let told = m.run();
+    assert!(told.stderr.contains("is called \\\"b\\\" now"), "{}", told.stderr);
+    m.sql("ALTER TABLE copy RENAME a TO b; UPDATE t SET b = 11 WHERE id = 1");
+    m.run();
+    m.settles();
+}
+
+#[test]
 fn it_is_noticed_while_the_stream_runs() {
     let m = mirrored_as(Shape { ddl: DDL, ..Shape::default() });
     let config = std::fs::read_to_string(m.faucet.config()).unwrap();

@@ -83,6 +83,16 @@ impl Ledger {
         self.record(bookmark, sequence).await
     }
 
+    /// Moves to `bookmark` where nothing was written since the last commit: the destination hears nothing of it. A commit
+    /// there would itself be a change where the destination's database is the source's, and the stream would never be idle.
+    pub async fn pass(&mut self, bookmark: &Bookmark) -> Result<()> {
+        let sequence = match self.tokens {
+            Tokens::After(last) => Some(last),
+            Tokens::Off => None,
+        };
+        self.record(bookmark, sequence).await
+    }
+
     /// The two later steps, for what is durable in the destination already (A2).
     pub async fn record(&mut self, bookmark: &Bookmark, sequence: Option<u64>) -> Result<()> {
         if let Some(keeper) = &self.keeper {

@@ -158,7 +158,10 @@ impl Writer {
         if let Some(dead_letters) = &mut self.dead_letters {
             dead_letters.commit().await?;
         }
-        self.ledger.settle(self.sink.as_mut(), bookmark.as_ref()).await?;
+        match bookmark.as_ref().filter(|_| self.pending.rows == 0) {
+            Some(passed) => self.ledger.pass(passed).await?,
+            None => self.ledger.settle(self.sink.as_mut(), bookmark.as_ref()).await?,
+        }
         self.meter.committed(self.pending.rows, self.pending.committed_at);
         self.pending = Pending::default();
         Ok(())

@@ -19,11 +19,9 @@ pub struct SinkConfig {
     #[serde(default)]
     pub tls: Option<TlsConfig>,
     /// The table, as one name: a dot in it is a part of the name. Its schema is `schema`.
-    #[schemars(extend("x-identity" = true))]
     pub table_name: String,
     /// The table's schema. Without it the table is found along the role's `search_path`.
     #[serde(default)]
-    #[schemars(extend("x-identity" = true))]
     pub schema: Option<String>,
     /// `auto_map`: each column goes to the table's column of the same name. `jsonb`: the whole row goes into one column,
     /// beside the columns of `key`.

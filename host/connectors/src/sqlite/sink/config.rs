@@ -16,10 +16,8 @@ use crate::sqlite::name::is_same;
 #[serde(deny_unknown_fields)]
 pub struct SqliteSinkConfig {
     /// The database file; created when it is missing.
-    #[schemars(extend("x-identity" = true))]
     pub path: PathBuf,
     /// The table, as one name: a dot in it is a part of the name.
-    #[schemars(extend("x-identity" = true))]
     pub table_name: String,
     /// Create the table from the first page if there is none, with declarations that keep every value exact, and a
     /// primary key on `key` (not under `append`).

@@ -168,6 +168,7 @@ fn table(now: Option<&Table>, known: &Table, name_taken: Option<u32>) -> Vec<Dif
     }
     found.extend(coverage(now, known).map(|what| Difference::new(Weight::Refused, what)));
     found.extend(columns(now, known).map(|what| Difference::new(Weight::Refused, what)));
+    found.extend(renamed(now, known).map(|what| Difference::new(Weight::Noted, what)));
     let may_be_unlogged = !now.entries.keys().any(|entry| entry.starts_with("table "));
     if now.file != known.file && may_be_unlogged {
         let what = format!(
@@ -199,6 +200,17 @@ fn coverage(now: &Table, known: &Table) -> Option<String> {
 /// Whether an entry covers all of the table.
 fn is_whole(entry: &str, table: &Table) -> bool {
     !entry.starts_with("table ") || *entry == format!("table {}", table.oid)
+}
+
+/// A column with another name: to the destination it is a new one.
+fn renamed(now: &Table, known: &Table) -> Option<String> {
+    let renamed = |(number, name): &(&i16, &String)| now.columns.get(number).is_some_and(|is| is != *name);
+    let (number, name) = known.columns.iter().find(renamed)?;
+    Some(format!(
+        "column \"{name}\" of {} is called \"{}\" now: rename it at the destination too, where rows would else lack its values",
+        now.id(),
+        now.columns[number]
+    ))
 }
 
 /// A column that was dropped and made again under its name: the rows that were there have another value in it.
