@@ -49,7 +49,8 @@ fn hinted(stopped: &Finished, start: &str) -> String {
     // Long lines are broken for the terminal.
     let rest = stopped.stderr[at..].split("\n\n").next().unwrap_or_default();
     let whole = rest.split_whitespace().collect::<Vec<_>>().join(" ");
-    whole[..whole.find(';').unwrap_or(whole.len())].to_owned()
+    let statement = whole.split(" more: ").next().unwrap_or_default();
+    statement[..statement.find(';').unwrap_or(statement.len())].to_owned()
 }
 
 const TYPED: &str = "CREATE TABLE t (id int PRIMARY KEY, n numeric(10,2), r real, at timestamp(0), span interval(0),
