@@ -35,9 +35,11 @@ fn database(table: &str) -> Database {
     db
 }
 
+/// Triggers fire and references act, as they don't by default where the role may keep them from it.
 fn config() -> serde_json::Value {
     json!({
-        "table_name": "t", "write_mode": "upsert", "key": ["id"], "delete_marker": { "field": "__op", "values": ["d"] }
+        "table_name": "t", "write_mode": "upsert", "key": ["id"], "delete_marker": { "field": "__op", "values": ["d"] },
+        "triggers": "fire"
     })
 }
 

@@ -64,7 +64,7 @@ fn a_slot_is_only_created_when_that_loses_nothing() {
     fixture.sql(&format!("SELECT pg_drop_replication_slot('{}')", fixture.slot()));
     let error = error_of(fixture.try_open(Some(bookmark)));
     assert_eq!(error.code().id, "postgres.slot_missing");
-    assert!(error.hint_text().unwrap().contains("mirror again"), "{error:?}");
+    assert!(error.hint_text().unwrap().contains("mirror --replace"), "{error:?}");
     assert_eq!(slots(&fixture), "0");
     // Without a bookmark nothing can be missing.
     fixture.open();

@@ -78,7 +78,7 @@ fn of_group(group: Group, guests: Option<&str>, targets: &[String]) -> Vec<Step>
         Group::Authors => target("authors", 25),
         Group::Instructions => target("instructions", 20),
         Group::Sim => vec![Step::new("sim", 10, &["test", "--workspace", "--lib", "--", SIMULATION])],
-        Group::E2e => ["connectors", "e2e"].into_iter().flat_map(|name| target(name, 20)).collect(),
+        Group::E2e => ["connectors", "e2e"].into_iter().flat_map(|name| target(name, 30)).collect(),
         Group::Crash => target("crash", 30),
         Group::Majors => majors(),
     }
