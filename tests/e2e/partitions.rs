@@ -67,7 +67,7 @@ fn partitions_are_looked_at_through_their_table_by_a_role_that_may_read_only_tha
     let role = format!("reader_{name}");
     server.create_role(&role, "pw", "REPLICATION");
     m.sql(&format!(
-        "GRANT SELECT ON t TO {role}; GRANT ALL ON copy TO {role}; GRANT CREATE ON SCHEMA public TO {role}"
+        "GRANT SELECT ON t TO {role}; GRANT ALL ON copy, _faucet_commit_token TO {role}; GRANT CREATE ON SCHEMA public TO {role}"
     ));
     let config = std::fs::read_to_string(m.faucet.config()).unwrap();
     m.faucet.set_config(&config.replace(m.database.url(), &server.url_as(&role, "pw", name)));

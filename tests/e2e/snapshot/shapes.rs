@@ -116,6 +116,7 @@ fn what_can_not_be_cut_is_refused_when_ranges_are_asked_for() {
             refused.stderr
         );
         // Not asked for, it is read as a whole.
+        m.faucet.run_with(&["mirror", "drop", "--yes", "config.yaml"]).expect_code(0);
         let config = std::fs::read_to_string(m.faucet.config()).unwrap();
         m.faucet.set_config(&config.replace("    shards: 8\n", "").replace("copy", "whole"));
         m.sql(&format!(

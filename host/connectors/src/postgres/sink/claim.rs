@@ -51,8 +51,8 @@ pub async fn standing(client: &Client, tokens: &Tokens, claim: &Claim) -> Result
     match writer {
         Ok(writer) => Ok(Standing::Kept { writer, changed: None }),
         Err(error) if error.code() == &PERMISSION_DENIED => Ok(Standing::Unkept(Some(error.hint(format!(
-            "grant the role CREATE on the schema, or make the table for it: CREATE TABLE {} (scope text PRIMARY KEY, \
-             token text NOT NULL)",
+            "grant the role SELECT, INSERT and UPDATE on {0}; where it isn't there, CREATE on the schema, or make it: \
+             CREATE TABLE {0} (scope text PRIMARY KEY, token text NOT NULL)",
             tokens.name()
         ))))),
         Err(error) => Err(error),
