@@ -142,9 +142,18 @@ impl Running {
         signal(self.child.id(), "INT");
     }
 
-    /// Stops it where it is, until [`Running::thaw`].
+    /// Stops it where it is, until [`Running::thaw`]: none of its threads runs any more when this returns.
+    #[track_caller]
     pub fn freeze(&self) {
         signal(self.child.id(), "STOP");
+        let threads = format!("/proc/{}/task", self.child.id());
+        let runs = |stat: String| stat.rsplit(") ").next().is_none_or(|rest| !rest.starts_with('T'));
+        let any_runs = || {
+            let entries = fs::read_dir(&threads).into_iter().flatten().flatten();
+            entries.filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok()).any(runs)
+        };
+        let stopped = try_eventually(Duration::from_secs(10), || if any_runs() { Err(String::new()) } else { Ok(()) });
+        assert!(stopped.is_ok(), "the process could not be stopped");
     }
 
     /// Lets it go on.
