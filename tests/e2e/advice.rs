@@ -9,8 +9,8 @@ const ONE_SHOT: &str = "  continuous: false\n";
 fn refused(m: &Mirrored) -> (String, String) {
     let ended = m.faucet.run_with(&["--output", "json", "mirror", "config.yaml"]);
     assert_ne!(ended.code(), Some(0), "the run was to fail:\n{}", ended.stderr);
-    let lines = ended.stderr.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let error = lines.filter(|line| line["error"].is_string()).last();
+    let mut lines = ended.stderr.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let error = lines.rfind(|line| line["error"].is_string());
     let error = error.unwrap_or_else(|| panic!("no error in:\n{}", ended.stderr));
     (error["error"].as_str().unwrap().to_owned(), error["hint"].as_str().unwrap_or_default().to_owned())
 }

@@ -1,7 +1,7 @@
 //! Nothing is written by a process that has lost its place, and a destination that is not as it was left is noticed.
 
 use faucet_tests::{
-    Database, Faucet, Finished, Postgres, PostgresOptions, Running, Scratch, eventually, fresh_database,
+    Database, Faucet, Finished, Postgres, PostgresOptions, Proxy, Running, Scratch, eventually, fresh_database,
 };
 use faucet_tests::{Rows, shared_postgres, sqlite_rows};
 use std::path::Path;

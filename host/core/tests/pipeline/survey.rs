@@ -124,7 +124,8 @@ async fn a_running_stream_is_looked_after_every_minute() {
 async fn what_is_another_table_ends_the_stream_and_every_later_start() {
     let stream = World::new(&[Piece::Silence]);
     let other = Difference::new(Weight::Refused, "t is another table");
-    let capture = Changing::new(&stream, &[&[], &[], &[], &[], std::slice::from_ref(&other), &[other.clone()]]);
+    let capture =
+        Changing::new(&stream, &[&[], &[], &[], &[], std::slice::from_ref(&other), std::slice::from_ref(&other)]);
     let meter = Arc::new(Meter::default());
     let stop = Stop::default();
     for looks in [5, 6] {
